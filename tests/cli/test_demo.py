@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import forklake
-from forklake.cli.demo.__main__ import app, suggestions
+from forklake.cli.demo.__main__ import app, suggest_commands
 from forklake.cli.demo.agents import AGENTS
-from forklake.cli.demo.stage import Stage
+from forklake.cli.demo.console import DemoConsole
 from forklake.cli.demo.tour import Tour
-from forklake.cli.output import Output
+from forklake.cli.output import CommandOutput
 from forklake.engines.spark.engine import Engine
 from forklake.sql.session import Session
 from tests.cli.conftest import CommandLine
@@ -39,7 +39,7 @@ def output(engine: Engine, folder: Path) -> str:
         Session(engine.spark) as session,
     ):
         patched.setenv("COLUMNS", "160")  # so wide that each row is one line
-        Tour(Stage(session, Output()), folder, rows=ROWS, forks=50).run()
+        Tour(DemoConsole(session, CommandOutput()), folder, rows=ROWS, forks=50).run()
     return seen.getvalue()
 
 
@@ -109,7 +109,7 @@ def test_suggests_commands_that_work(
 ) -> None:
     assert output
     monkeypatch.chdir(tmp_path)
-    _, title, *commands = suggestions(f"ducklake:{folder / 'lake.db'}" if is_kept else None)
+    _, title, *commands = suggest_commands(f"ducklake:{folder / 'lake.db'}" if is_kept else None)
     assert title == "What to try next"
     for command in commands:
         CommandLine("").ok(*shlex.split(command)[1:])

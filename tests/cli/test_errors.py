@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forklake.cli.output import Output
+from forklake.cli.output import CommandOutput
 from forklake.errors import NotFound
 from forklake.merging.refusals import refused
 from forklake.model.merge_outcomes import DefinitionConflict, RowConflict, TableMerge
@@ -69,7 +69,7 @@ class TestForm:
         rows = tuple(RowConflict(number, "changed", "removed") for number in (3, 4))
         table = TableMerge("main.t", conflict_count=2, conflicts=rows)
         view = DefinitionConflict("view main.v", "its schema does not exist in the target")
-        Output().error(refused("agent", "sales", [table, view]))
+        CommandOutput().error(refused("agent", "sales", [table, view]))
         assert capsys.readouterr().err.splitlines() == [
             "error: The source 'agent' cannot be merged into the target 'sales':",
             *(

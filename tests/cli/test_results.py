@@ -12,7 +12,15 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from forklake.cli.results import Answer, Form, csv_lines, drawn, fit_columns, json_lines, show
+from forklake.cli.results import (
+    FetchedResult,
+    RowFormat,
+    csv_lines,
+    draw_rows,
+    fit_columns,
+    json_lines,
+    show_result,
+)
 
 ODD = 'quote " comma , line \n caf\u00e9 \U0001f600'
 ROWS = pa.table(
@@ -72,7 +80,7 @@ def test_a_table_aligns_numbers_to_the_right_and_marks_nulls() -> None:
     console = Console(width=200, file=io.StringIO(), color_system=None)
     rows = pa.table({"n": [1, 1000], "text": [None, "two\nlines"]})
     with console.capture() as captured:
-        console.print(drawn(rows))
+        console.print(draw_rows(rows))
     lines = [line.rstrip() for line in captured.get().splitlines()]
     assert lines[0].split() == ["n", "text"]
     assert lines[2:] == ["   1   NULL", "1000   two", "       lines"]
@@ -80,12 +88,12 @@ def test_a_table_aligns_numbers_to_the_right_and_marks_nulls() -> None:
 
 def test_a_long_table_is_cut_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     rows = pa.table({"n": range(300)})
-    show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=1.0)
+    show_result(FetchedResult("SELECT", rows), RowFormat.TABLE, limit=None, seconds=1.0)
     assert (
         capsys.readouterr().out.splitlines()[-1]
         == "100 rows shown of 300 (a higher limit shows more)"
     )
-    show(Answer("SELECT", rows, is_cut=True), Form.TABLE, limit=10, seconds=1.0)
+    show_result(FetchedResult("SELECT", rows, is_cut=True), RowFormat.TABLE, limit=10, seconds=1.0)
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "9",
         "10 rows shown of more than 300 (a higher limit shows more)",
@@ -94,18 +102,18 @@ def test_a_long_table_is_cut_with_a_note(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_other_forms_are_cut_only_with_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     rows = pa.table({"n": range(300)})
-    show(Answer("SELECT", rows), Form.CSV, limit=None, seconds=1.0)
+    show_result(FetchedResult("SELECT", rows), RowFormat.CSV, limit=None, seconds=1.0)
     assert len(capsys.readouterr().out.splitlines()) == 301
-    show(Answer("SELECT", rows), Form.JSON, limit=2, seconds=1.0)
+    show_result(FetchedResult("SELECT", rows), RowFormat.JSON, limit=2, seconds=1.0)
     assert json.loads(capsys.readouterr().out) == [{"n": 0}, {"n": 1}]
 
 
 def test_status_messages_are_shown_in_tables_only(capsys: pytest.CaptureFixture[str]) -> None:
-    done = Answer("CREATE TABLE", pa.table({"status": ["CREATE TABLE"]}))
-    changed = Answer("INSERT", pa.table({"Count": [2]}))
-    for form in Form:
+    done = FetchedResult("CREATE TABLE", pa.table({"status": ["CREATE TABLE"]}))
+    changed = FetchedResult("INSERT", pa.table({"Count": [2]}))
+    for form in RowFormat:
         for answer in (done, changed):
-            show(answer, form, limit=None, seconds=1.0)
+            show_result(answer, form, limit=None, seconds=1.0)
     assert capsys.readouterr().out.splitlines() == [
         *("CREATE TABLE", "INSERT · 2 rows"),
         '[{"Count":2}]',
@@ -117,7 +125,7 @@ def drawn_lines(rows: pa.Table, width: int) -> list[str]:
     """Return the lines of a table on a terminal of a width."""
     console = Console(width=width, file=io.StringIO(), color_system=None)
     with console.capture() as captured:
-        console.print(drawn(rows, width))
+        console.print(draw_rows(rows, width))
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
@@ -134,7 +142,7 @@ def test_a_wide_table_shows_which_columns_it_leaves_out(
     assert second.split() == [*["short"] * 5, "…"]
     assert len(rule) <= 80
     monkeypatch.setenv("COLUMNS", "40")
-    show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=None)
+    show_result(FetchedResult("SELECT", rows), RowFormat.TABLE, limit=None, seconds=None)
     assert capsys.readouterr().out.splitlines()[-1] == "6 columns (2 shown)"
 
 
@@ -146,7 +154,7 @@ def test_a_table_that_fits_shows_all_columns(capsys: pytest.CaptureFixture[str])
     assert only.endswith("…   2")
     assert len(only) == 60
     assert len(drawn_lines(rows, 400)[2]) == len(drawn_lines(rows, 200)[2])
-    show(Answer("SELECT", rows), Form.TABLE, limit=None, seconds=None)
+    show_result(FetchedResult("SELECT", rows), RowFormat.TABLE, limit=None, seconds=None)
     assert "shown" not in capsys.readouterr().out
 
 

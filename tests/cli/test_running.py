@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from forklake.cli.results import Form
+from forklake.cli.results import RowFormat
 from forklake.cli.scripts import Script
-from forklake.cli.statement_runner import Runner, WarmUp, WatchedSession
+from forklake.cli.statement_runner import CommandSession, StatementRunner, WarmUp
 from forklake.engines.spark import jobs
 from forklake.errors import InvalidInput
 from forklake.sql.results import Result
@@ -35,10 +35,10 @@ def test_ctrl_c_cancels_whichever_thread_receives_it(monkeypatch: pytest.MonkeyP
         raise InvalidInput("It was stopped.")
         yield  # makes this a generator
 
-    with Session() as session, closing(Runner(session)) as runner:
+    with Session() as session, closing(StatementRunner(session)) as runner:
         monkeypatch.setattr(session, "run", statements)
         with pytest.raises(KeyboardInterrupt):
-            next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
+            next(runner.run(Script("SELECT 1"), None, RowFormat.TABLE, None))
     assert in_time == [True]
 
 
@@ -53,8 +53,8 @@ def test_ctrl_c_ends_the_wait_for_spark_to_start(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(WarmUp, "run", start)
     monkeypatch.setattr(jobs, "is_up", is_up.is_set)
     monkeypatch.setattr(jobs, "cancel_jobs", lambda: None)
-    monkeypatch.setattr(WatchedSession, "_start_engine", lambda _: Started())
-    with WatchedSession() as session, closing(Runner(session)) as runner:
+    monkeypatch.setattr(CommandSession, "_start_engine", lambda _: Started())
+    with CommandSession() as session, closing(StatementRunner(session)) as runner:
 
         def statements(*_: Any, **__: Any) -> Iterator[Result]:
             assert session.engine is not None
@@ -68,11 +68,11 @@ def test_ctrl_c_ends_the_wait_for_spark_to_start(monkeypatch: pytest.MonkeyPatch
         interrupting = threading.Thread(target=interrupt)
         interrupting.start()
         with pytest.raises(KeyboardInterrupt):
-            next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
+            next(runner.run(Script("SELECT 1"), None, RowFormat.TABLE, None))
         interrupting.join()
         assert not is_up.is_set()  # Spark still starts, for the next statement
         is_up.set()
-        answer, _ = next(runner.run(Script("SELECT 1"), None, Form.TABLE, None))
+        answer, _ = next(runner.run(Script("SELECT 1"), None, RowFormat.TABLE, None))
         assert answer.rows.num_rows == 1
 
 

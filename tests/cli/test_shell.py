@@ -24,9 +24,9 @@ from prompt_toolkit.filters import to_filter
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from forklake.cli.shell.dots import COMMANDS
+from forklake.cli.shell.dot_commands import COMMANDS
 from forklake.cli.shell.input import PipedReader
-from forklake.cli.shell.prompt import Prompt, prompt_text
+from forklake.cli.shell.prompt import Prompt, format_prompt
 from forklake.cli.shell.shell import Shell
 from forklake.sql.session import Session
 
@@ -111,23 +111,23 @@ class TestPrompt:
         assert self.typed(session, "SELECT 1;\r") == ["SELECT 1;"]
 
     def test_shows_the_current_schema_and_transaction(self, session: Session) -> None:
-        assert prompt_text(session) == "lake.main> "
+        assert format_prompt(session) == "lake.main> "
         session.begin()
-        assert prompt_text(session) == "lake.main*> "
+        assert format_prompt(session) == "lake.main*> "
         with Session() as empty:
-            assert prompt_text(empty) == "forklake> "
+            assert format_prompt(empty) == "forklake> "
 
 
 class TestDotCommands:
     def test_help_lists_them_all(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
-        shell.enter(".help")
+        shell.run_input(".help")
         stated = capsys.readouterr().out
         assert [one for one in COMMANDS.values() if one.usage not in stated] == []
 
     def test_list_catalogs_and_tables(
         self, shell: Shell, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        shell.enter("CREATE TABLE pets (name VARCHAR, age INTEGER);")
+        shell.run_input("CREATE TABLE pets (name VARCHAR, age INTEGER);")
         capsys.readouterr()
         for command, expected in [
             (".databases", "lake"),
@@ -135,24 +135,24 @@ class TestDotCommands:
             (".schema", "pets"),
             (".schema pets", "age"),
         ]:
-            shell.enter(command)
+            shell.run_input(command)
             assert expected in capsys.readouterr().out
 
     def test_fork_creates_and_uses_a_fork(
         self, shell: Shell, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        shell.enter(".fork try-1")
+        shell.run_input(".fork try-1")
         assert "Forked lake as try-1" in capsys.readouterr().out
         assert shell.session.current == ("try-1", "main")
 
     def test_choose_the_output_form(self, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
-        shell.enter("CREATE TABLE pets (name VARCHAR);")
+        shell.run_input("CREATE TABLE pets (name VARCHAR);")
         capsys.readouterr()
-        shell.enter(".mode json")
-        shell.enter("CALL ducklake_current_snapshot('lake');")
+        shell.run_input(".mode json")
+        shell.run_input("CALL ducklake_current_snapshot('lake');")
         assert capsys.readouterr().out.startswith('[{"')
-        shell.enter(".mode csv")
-        shell.enter("CALL ducklake_current_snapshot('lake');")
+        shell.run_input(".mode csv")
+        shell.run_input("CALL ducklake_current_snapshot('lake');")
         assert capsys.readouterr().out.endswith("\r\n")
 
     def test_read_a_script(
@@ -160,9 +160,9 @@ class TestDotCommands:
     ) -> None:
         script = tmp_path / "script.sql"
         script.write_text("CREATE TABLE a (x INTEGER);\nDROP TABLE b;\nCREATE TABLE c (x INTEGER)")
-        shell.enter(f".read {script}")
+        shell.run_input(f".read {script}")
         assert f"at: statement 2, line 2 of {script}" in capsys.readouterr().err
-        shell.enter(".tables")
+        shell.run_input(".tables")
         assert capsys.readouterr().out.split()[-1] == "a"
 
     @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ class TestDotCommands:
     def test_that_are_invalid_are_errors(
         self, shell: Shell, text: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        shell.enter(text)
+        shell.run_input(text)
         assert capsys.readouterr().err.startswith("error: ")
         assert shell.code in {2, 3}
         assert not shell.is_over
@@ -200,7 +200,7 @@ class TestErrors:
         def fail() -> None:
             raise RuntimeError("out of luck\nat some place")
 
-        shell.guard(fail)
+        shell.run_guarded(fail)
         assert capsys.readouterr().err == "error: RuntimeError: out of luck\n"
         assert shell.code == 1
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from forklake.cli.sql import _parameters
+from forklake.cli.sql import _parse_parameters
 from tests.cli.conftest import CommandLine, Outcome
 from tests.cli.test_process import start
 
@@ -127,7 +127,7 @@ class TestParameters:
         ],
     )
     def test_are_json_or_text(self, given: list[str], expected: object) -> None:
-        assert _parameters(given) == expected
+        assert _parse_parameters(given) == expected
 
     def test_stand_for_question_marks(self, sql: Sql) -> None:
         assert sql.rows("INSERT INTO t VALUES (?), (?)", "-p", "7", "-p", "8") == [{"Count": 2}]

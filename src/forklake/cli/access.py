@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import iso_time, short_time, visible
-from forklake.cli.output import table
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape, iso_time, short_time
+from forklake.cli.output import make_table
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ PrincipalArgument = Annotated[
 
 
 @contextmanager
-def rules(session: Session) -> Iterator[Access]:
+def open_access(context: CommandContext) -> Iterator[Access]:
     """Open the metastore and yield its access rules."""
     from forklake.access.access import Access
 
-    with session.open() as metastore:
+    with context.open() as metastore:
         yield Access(metastore)
 
 
@@ -55,7 +55,7 @@ def access() -> None:
 
 @app.command()
 @command
-def init(session: Session) -> None:
+def init(context: CommandContext) -> None:
     """Create the tables of access rules. Existing tables are kept.
 
     The rules take effect with the first principal: from then on, the service requires a key or
@@ -65,11 +65,11 @@ def init(session: Session) -> None:
     Example:
       forklake access init
     """
-    with rules(session) as access:
+    with open_access(context) as access:
         access.init()
         is_open = access.principals.is_empty()
     message = "The tables of access rules exist" + (", without a principal." if is_open else ".")
-    session.output.show({"has_principals": not is_open}, lambda: [message])
+    context.output.show({"has_principals": not is_open}, lambda: [message])
 
 
 @principal.callback()
@@ -80,7 +80,7 @@ def principals() -> None:
 @principal.command("add")
 @command
 def add_principal(
-    session: Session,
+    context: CommandContext,
     name: PrincipalArgument,
     account: Annotated[str, typer.Option(metavar="NAME", help="Account of the principal.")] = (
         "default"
@@ -105,18 +105,18 @@ def add_principal(
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         made = access.principals.create(
             LOCAL, name, account, is_root=is_root, prefixes=prefixes or []
         )
     document = {"name": made.name, "account": made.account, "is_root": made.is_root}
-    message = f"Added principal {visible(made.name)} of account {visible(made.account)}."
-    session.output.show(document, lambda: [message])
+    message = f"Added principal {escape(made.name)} of account {escape(made.account)}."
+    context.output.show(document, lambda: [message])
 
 
 @principal.command("list")
 @command
-def list_principals(session: Session) -> None:
+def list_principals(context: CommandContext) -> None:
     """List the principals.
 
     \b
@@ -125,7 +125,7 @@ def list_principals(session: Session) -> None:
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         found = access.principals.list(LOCAL)
     document = {
         "principals": [
@@ -147,12 +147,12 @@ def list_principals(session: Session) -> None:
         )
         for one in found
     ]
-    session.output.show(document, lambda: [table(("principal", "account", "", ""), rows)])
+    context.output.show(document, lambda: [make_table(("principal", "account", "", ""), rows)])
 
 
 @principal.command("disable")
 @command
-def disable_principal(session: Session, name: PrincipalArgument) -> None:
+def disable_principal(context: CommandContext, name: PrincipalArgument) -> None:
     """Disable a principal with all its keys and tokens.
 
     \b
@@ -161,9 +161,9 @@ def disable_principal(session: Session, name: PrincipalArgument) -> None:
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         access.principals.disable(LOCAL, name)
-    session.output.show({"name": name}, lambda: [f"Disabled principal {visible(name)}."])
+    context.output.show({"name": name}, lambda: [f"Disabled principal {escape(name)}."])
 
 
 @key.callback()
@@ -173,7 +173,7 @@ def keys() -> None:
 
 @key.command("add")
 @command
-def add_key(session: Session, name: PrincipalArgument) -> None:
+def add_key(context: CommandContext, name: PrincipalArgument) -> None:
     """Create a key and print it once: only its hash is stored.
 
     \b
@@ -182,14 +182,14 @@ def add_key(session: Session, name: PrincipalArgument) -> None:
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         key_id, text = access.keys.create(LOCAL, name)
-    session.output.show({"key_id": key_id, "key": text}, lambda: [text])
+    context.output.show({"key_id": key_id, "key": text}, lambda: [text])
 
 
 @key.command("list")
 @command
-def list_keys(session: Session, name: PrincipalArgument) -> None:
+def list_keys(context: CommandContext, name: PrincipalArgument) -> None:
     """List the keys of a principal.
 
     \b
@@ -198,7 +198,7 @@ def list_keys(session: Session, name: PrincipalArgument) -> None:
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         found = access.keys.list(LOCAL, name)
     document = {
         "keys": [
@@ -214,13 +214,13 @@ def list_keys(session: Session, name: PrincipalArgument) -> None:
         (one.key_id, short_time(one.created_at), "revoked" if one.is_revoked else "")
         for one in found
     ]
-    session.output.show(document, lambda: [table(("key", "created", ""), rows)])
+    context.output.show(document, lambda: [make_table(("key", "created", ""), rows)])
 
 
 @key.command("revoke")
 @command
 def revoke_key(
-    session: Session,
+    context: CommandContext,
     name: PrincipalArgument,
     key_id: Annotated[str, typer.Argument(metavar="KEY", help="Id of the key.")],
 ) -> None:
@@ -232,14 +232,14 @@ def revoke_key(
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         access.keys.revoke(LOCAL, name, key_id)
-    session.output.show({"key_id": key_id}, lambda: [f"Revoked key {visible(key_id)}."])
+    context.output.show({"key_id": key_id}, lambda: [f"Revoked key {escape(key_id)}."])
 
 
 @app.command()
 @command
-def rotate(session: Session) -> None:
+def rotate(context: CommandContext) -> None:
     """Rotate the key that signs tokens. Tokens of the previous key stay valid, older ones do not.
 
     \b
@@ -248,20 +248,20 @@ def rotate(session: Session) -> None:
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         access.signing_keys.rotate(LOCAL)
-    session.output.show({"rotated": True}, lambda: ["Tokens are signed with a new key."])
+    context.output.show({"rotated": True}, lambda: ["Tokens are signed with a new key."])
 
 
 @app.command()
 @command
-def tidy(session: Session) -> None:
+def tidy(context: CommandContext) -> None:
     """Remove grants on catalogs that do not exist anymore.
 
     \b
     Example:
       forklake access tidy
     """
-    with rules(session) as access:
+    with open_access(context) as access:
         count = access.grants.tidy()
-    session.output.show({"removed": count}, lambda: [f"Removed {counted(count, 'grant')}."])
+    context.output.show({"removed": count}, lambda: [f"Removed {counted(count, 'grant')}."])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.output import table
-from forklake.cli.serve import settings_of
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
+from forklake.cli.output import make_table
+from forklake.cli.serve import read_service_settings
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def account() -> None:
 
 
 @contextmanager
-def _stamps(session: Session, config: str) -> Iterator[Stamps]:
+def _open_stamps(context: CommandContext, config: str) -> Iterator[Stamps]:
     """Open the home metastore of a service and yield its stamps."""
-    settings = settings_of(session, config)
+    settings = read_service_settings(context, config)
     from forklake.catalog.metastore import open_metastore
     from forklake.crucible.stamps import Stamps
 
@@ -60,7 +60,7 @@ def _stamps(session: Session, config: str) -> Iterator[Stamps]:
             stamps.close()
 
 
-def _document(account: Account) -> dict[str, str | None]:
+def _account_document(account: Account) -> dict[str, str | None]:
     return {
         "name": account.name,
         "stamp": account.stamp,
@@ -71,25 +71,27 @@ def _document(account: Account) -> dict[str, str | None]:
 
 @app.command("list")
 @command
-def list_accounts(session: Session, config: ConfigOption) -> None:
+def list_accounts(context: CommandContext, config: ConfigOption) -> None:
     """List accounts and their stamps. Accounts that are not listed are in the home metastore.
 
     \b
     Example:
       forklake account list --config forklake.toml
     """
-    with _stamps(session, config) as stamps:
+    with _open_stamps(context, config) as stamps:
         found, names = stamps.accounts(), stamps.names
     rows = [(one.name, one.stamp, one.state.value, one.other_stamp) for one in found]
-    drawn = table(("account", "stamp", "state", "other stamp"), rows) if rows else "No accounts."
-    document = {"accounts": [_document(one) for one in found], "stamps": list(names)}
-    session.output.show(document, lambda: [drawn])
+    drawn = (
+        make_table(("account", "stamp", "state", "other stamp"), rows) if rows else "No accounts."
+    )
+    document = {"accounts": [_account_document(one) for one in found], "stamps": list(names)}
+    context.output.show(document, lambda: [drawn])
 
 
 @app.command("add")
 @command
 def add_account(
-    session: Session,
+    context: CommandContext,
     name: NameArgument,
     config: ConfigOption,
     stamp: Annotated[
@@ -106,16 +108,16 @@ def add_account(
     Example:
       forklake account add acme --config forklake.toml
     """
-    with _stamps(session, config) as stamps:
+    with _open_stamps(context, config) as stamps:
         made = stamps.create_account(name, stamp)
-    message = f"Account {visible(made.name)} is in stamp {visible(made.stamp)}."
-    session.output.show({"account": _document(made)}, lambda: [message])
+    message = f"Account {escape(made.name)} is in stamp {escape(made.stamp)}."
+    context.output.show({"account": _account_document(made)}, lambda: [message])
 
 
 @app.command("move")
 @command
 def move_account(
-    session: Session,
+    context: CommandContext,
     name: NameArgument,
     stamp: Annotated[str, typer.Argument(help="Stamp to move it to.", show_default=False)],
     config: ConfigOption,
@@ -129,11 +131,11 @@ def move_account(
     Example:
       forklake account move acme east --config forklake.toml
     """
-    with _stamps(session, config) as stamps:
+    with _open_stamps(context, config) as stamps:
         from forklake.crucible.account_moves import move
 
         moved = move(stamps, name, stamp)
     counts = f"{counted(moved.catalogs, 'catalog')}, {counted(moved.rows, 'row')}"
-    message = f"Account {visible(name)} is in stamp {visible(stamp)}: moved {counts}."
+    message = f"Account {escape(name)} is in stamp {escape(stamp)}: moved {counts}."
     document = {"name": name, "stamp": stamp, "catalogs": moved.catalogs, "rows": moved.rows}
-    session.output.show(document, lambda: [message])
+    context.output.show(document, lambda: [message])

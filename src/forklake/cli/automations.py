@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forklake.cli.context import CommandContext, command
 from forklake.cli.firings import (
     automation_document,
+    describe_firing,
+    describe_trigger,
     firing_document,
-    occasion_of,
-    sentence,
-    time_taken,
+    format_run_time,
 )
-from forklake.cli.formatting import short_time, visible
-from forklake.cli.output import table
-from forklake.cli.packages import needing_packages
-from forklake.cli.session import Session, command
+from forklake.cli.formatting import escape, short_time
+from forklake.cli.output import make_table
+from forklake.cli.packages import require_packages
 from forklake.errors import InvalidInput
 from forklake.model.figures import counted
 
@@ -108,8 +108,8 @@ def automations() -> None:
 
 
 @contextmanager
-def _automations(session: Session) -> Iterator[Automations]:
-    with session.open() as metastore, needing_packages("Automations", "reagent"):
+def _open_automations(context: CommandContext) -> Iterator[Automations]:
+    with context.open() as metastore, require_packages("Automations", "reagent"):
         from forklake.reagent.automations import Automations
 
         yield Automations(metastore)
@@ -120,14 +120,14 @@ def _automations(session: Session) -> Iterator[Automations]:
 
 @app.command("list")
 @command
-def list_automations(session: Session) -> None:
+def list_automations(context: CommandContext) -> None:
     """List automations, each with the state of its last firing.
 
     \b
     Example:
       forklake automations list
     """
-    with _automations(session) as found:
+    with _open_automations(context) as found:
         known = found.all()
         names = found.metastore.names([one.catalog_id for one, _ in known])
 
@@ -137,7 +137,7 @@ def list_automations(session: Session) -> None:
             (
                 one.name,
                 names.get(one.catalog_id, "dropped"),
-                occasion_of(one),
+                describe_trigger(one),
                 "yes" if one.is_enabled else "no",
                 one.next_due_at and one.is_enabled and short_time(one.next_due_at),
                 last and short_time(last.due_at),
@@ -145,7 +145,7 @@ def list_automations(session: Session) -> None:
             )
             for one, last in known
         ]
-        yield table(headings, rows) if rows else "No automations."
+        yield make_table(headings, rows) if rows else "No automations."
 
     document = {
         "automations": [
@@ -154,13 +154,13 @@ def list_automations(session: Session) -> None:
             for one, last in known
         ]
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
 
 
 @app.command()
 @command
 def history(
-    session: Session,
+    context: CommandContext,
     name: NameArgument,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of rows.")] = 20,
 ) -> None:
@@ -170,7 +170,7 @@ def history(
     Example:
       forklake automations history nightly --limit 5
     """
-    with _automations(session) as found:
+    with _open_automations(context) as found:
         firings = found.history(name, limit=limit)
 
     def draw() -> Iterator[RenderableType]:
@@ -181,15 +181,15 @@ def history(
                 one.state.value,
                 one.tries,
                 one.started_at and short_time(one.started_at),
-                time_taken(one),
+                format_run_time(one),
                 one.result_snapshot,
                 one.message,
             )
             for one in firings
         ]
-        yield table(headings, rows, numbers=("tries", "snapshot")) if rows else "No firings."
+        yield make_table(headings, rows, numbers=("tries", "snapshot")) if rows else "No firings."
 
-    session.output.show({"firings": [firing_document(one) for one in firings]}, draw)
+    context.output.show({"firings": [firing_document(one) for one in firings]}, draw)
 
 
 # Changing
@@ -198,7 +198,7 @@ def history(
 @app.command()
 @command
 def add(
-    session: Session,
+    context: CommandContext,
     name: NameArgument,
     catalog: CatalogArgument,
     workbook: WorkbookArgument,
@@ -224,12 +224,12 @@ def add(
       forklake automations add clean sales clean.toml --table orders --catch-up all
     """
     is_kept = not by_path and workbook.suffix == ".toml"
-    with _automations(session) as found:
+    with _open_automations(context) as found:
         made = found.add(
             name,
             catalog,
             workbook_path=None if is_kept else _require_file(workbook),
-            workbook_text=_read(workbook) if is_kept else None,
+            workbook_text=_read_workbook(workbook) if is_kept else None,
             parameters=dict(map(_parse_assignment, parameters or [])),
             isolation=isolation,
             schedule=schedule,
@@ -239,68 +239,68 @@ def add(
             overlap=overlap,
             catch_up=catch_up,
         )
-    message = f"Automation {visible(made.name)} runs {occasion_of(made)}."
-    session.output.show({"automation": automation_document(made, catalog)}, lambda: [message])
+    message = f"Automation {escape(made.name)} runs {describe_trigger(made)}."
+    context.output.show({"automation": automation_document(made, catalog)}, lambda: [message])
 
 
 @app.command()
 @command
-def remove(session: Session, name: NameArgument) -> None:
+def remove(context: CommandContext, name: NameArgument) -> None:
     """Remove an automation and the history of its firings.
 
     \b
     Example:
       forklake automations remove nightly
     """
-    with _automations(session) as found:
+    with _open_automations(context) as found:
         found.remove(name)
-    session.output.show({"removed": name}, lambda: [f"Removed automation {visible(name)}."])
+    context.output.show({"removed": name}, lambda: [f"Removed automation {escape(name)}."])
 
 
 @app.command()
 @command
-def enable(session: Session, name: NameArgument) -> None:
+def enable(context: CommandContext, name: NameArgument) -> None:
     """Enable an automation. Firings missed while it was disabled are not run.
 
     \b
     Example:
       forklake automations enable nightly
     """
-    with _automations(session) as found:
-        _show_switched(session, found.enable(name))
+    with _open_automations(context) as found:
+        _show_switched(context, found.enable(name))
 
 
 @app.command()
 @command
-def disable(session: Session, name: NameArgument) -> None:
+def disable(context: CommandContext, name: NameArgument) -> None:
     """Disable an automation. A firing that is already running ends normally.
 
     \b
     Example:
       forklake automations disable nightly
     """
-    with _automations(session) as found:
-        _show_switched(session, found.disable(name))
+    with _open_automations(context) as found:
+        _show_switched(context, found.disable(name))
 
 
-def _show_switched(session: Session, automation: Automation) -> None:
+def _show_switched(context: CommandContext, automation: Automation) -> None:
     state = "enabled" if automation.is_enabled else "disabled"
     document = {"name": automation.name, "is_enabled": automation.is_enabled}
-    session.output.show(document, lambda: [f"Automation {visible(automation.name)} is {state}."])
+    context.output.show(document, lambda: [f"Automation {escape(automation.name)} is {state}."])
 
 
 @app.command()
 @command
-def fire(session: Session, name: NameArgument) -> None:
+def fire(context: CommandContext, name: NameArgument) -> None:
     """Make an automation due now: the next free runner runs it.
 
     \b
     Example:
       forklake automations fire nightly
     """
-    with _automations(session) as found:
+    with _open_automations(context) as found:
         fired = found.fire(name)
-    session.output.show({"firing": firing_document(fired)}, lambda: [f"{visible(name)} is due."])
+    context.output.show({"firing": firing_document(fired)}, lambda: [f"{escape(name)} is due."])
 
 
 # Running
@@ -309,7 +309,7 @@ def fire(session: Session, name: NameArgument) -> None:
 @app.command()
 @command
 def run(
-    session: Session,
+    context: CommandContext,
     once: Annotated[bool, typer.Option("--once", help="Run what is due now, then exit.")] = False,
     threads: Annotated[
         int, typer.Option(min=1, max=64, help="Number of workbooks that run at once.")
@@ -324,21 +324,21 @@ def run(
       forklake automations run --once
       forklake automations run --threads 4
     """
-    with session.open() as metastore, needing_packages("Automations", "reagent"):
+    with context.open() as metastore, require_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
         from forklake.reagent.automations.background import run_in_background
         from forklake.reagent.automations.workbooks import workbooks
 
-        with workbooks(session.uri, session.metadata_schema) as perform:
+        with workbooks(context.uri, context.metadata_schema) as perform:
             if once:
-                _show_done(session, Runner(metastore, perform).run_due())
+                _show_firings(context, Runner(metastore, perform).run_due())
                 return
-            runner = Runner(metastore, perform, on_end=lambda *done: _tell(session, *done))
+            runner = Runner(metastore, perform, on_end=lambda *done: _print_firing(context, *done))
             with run_in_background(runner, threads):
-                _wait_for_the_end()
+                _wait_for_interrupt()
 
 
-def _wait_for_the_end() -> None:
+def _wait_for_interrupt() -> None:
     """Block until Ctrl-C or SIGTERM."""
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
@@ -346,18 +346,18 @@ def _wait_for_the_end() -> None:
         ended.wait()
 
 
-def _tell(session: Session, automation: Automation, firing: Firing) -> None:
+def _print_firing(context: CommandContext, automation: Automation, firing: Firing) -> None:
     document = {"automation": automation.name, **firing_document(firing)}
-    session.output.show(document, lambda: [sentence(automation, firing)])
+    context.output.show(document, lambda: [describe_firing(automation, firing)])
 
 
-def _show_done(session: Session, done: list[tuple[Automation, Firing]]) -> None:
+def _show_firings(context: CommandContext, done: list[tuple[Automation, Firing]]) -> None:
     def draw() -> Iterator[RenderableType]:
-        yield from (sentence(*one) for one in done)
+        yield from (describe_firing(*one) for one in done)
         yield f"Ran {counted(len(done), 'firing')}."
 
     firings = [{"automation": automation.name, **firing_document(one)} for automation, one in done]
-    session.output.show({"firings": firings}, draw)
+    context.output.show({"firings": firings}, draw)
 
 
 # Arguments
@@ -381,7 +381,7 @@ def _require_file(path: Path) -> Path:
     return path
 
 
-def _read(path: Path) -> str:
+def _read_workbook(path: Path) -> str:
     try:
         return _require_file(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as reason:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import quoted
-from forklake.cli.session import Session
+from forklake.cli.context import CommandContext
+from forklake.model.names import quoted
 
 if TYPE_CHECKING:
-    from forklake.cli.remote import ServedSession
-    from forklake.cli.statement_runner import WatchedSession
+    from forklake.cli.remote import ServiceSession
+    from forklake.cli.statement_runner import CommandSession
 
 CatalogsOption = Annotated[
     list[str] | None,
@@ -30,30 +30,30 @@ CreateOption = Annotated[
 ReadOnlyOption = Annotated[bool, typer.Option("--read-only", help="Attach the catalogs read-only.")]
 
 
-def connected(
-    place: Session,
+def open_session(
+    context: CommandContext,
     catalogs: list[str] | None,
     *,
     create: bool,
     data_path: str | None,
     read_only: bool,
-) -> WatchedSession | ServedSession:
+) -> CommandSession | ServiceSession:
     """Return a session with the catalogs attached and the first of them in use."""
-    if place.server is not None:
-        from forklake.cli.remote import require_none, served
+    if context.server is not None:
+        from forklake.cli.remote import open_service_session, reject_options
 
-        require_none(data_path=data_path, read_only=read_only)
-        return served(place.client(), catalogs, create=create)
-    from forklake.cli.statement_runner import WatchedSession
+        reject_options(data_path=data_path, read_only=read_only)
+        return open_service_session(context.client(), catalogs, create=create)
+    from forklake.cli.statement_runner import CommandSession
 
-    session = WatchedSession()
+    session = CommandSession()
     try:
         for name in catalogs or []:
             session.attach(
-                place.uri,
+                context.uri,
                 catalog=name,
                 data_path=data_path,
-                metadata_schema=place.metadata_schema,
+                metadata_schema=context.metadata_schema,
                 create_if_not_exists=create,
                 read_only=read_only,
             )

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.listings import show_made
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
+from forklake.cli.listings import show_created
 from forklake.errors import NotFound
 from forklake.model.figures import counted
 from forklake.model.options import as_age
@@ -37,7 +37,7 @@ TtlOption = Annotated[
 
 @command
 def init(
-    session: Session,
+    context: CommandContext,
     uri: Annotated[
         str | None,
         typer.Argument(metavar="[URI]", help="Address of the metastore.", show_default=False),
@@ -69,7 +69,7 @@ def init(
       forklake init ducklake:postgres:dbname=lake --partitions 16
       forklake init ducklake:postgres:dbname=lake --upgrade
     """
-    place = session if uri is None else Session(uri, session.metadata_schema, session.output)
+    place = context if uri is None else CommandContext(uri, context.metadata_schema, context.output)
     done = Upgrade((), ())
     try:
         done = place.upgrade() if upgrade else done
@@ -79,7 +79,7 @@ def init(
     with metastore:
         address, backend = metastore.database.address, metastore.database.dialect.name
         count = metastore.count()
-    where = f"{visible(address)} ({backend})"
+    where = f"{escape(address)} ({backend})"
     message = f"Created the metastore {where}."
     if not created:
         message = f"The metastore {where} already exists, with {counted(count, 'catalog')}."
@@ -87,12 +87,12 @@ def init(
     document = {"address": address, "backend": backend, "created": created, "catalogs": count}
     document |= {"migrations": [one.name for one in done.migrations], "added": done.restored}
     lines = [f"Migrated: {one.name} ({one.change})" for one in done.migrations]
-    session.output.show(document, lambda: [*lines, message])
+    context.output.show(document, lambda: [*lines, message])
 
 
 @command
 def create(
-    session: Session,
+    context: CommandContext,
     names: NamesArgument,
     data_path: DataPathOption = None,
     if_not_exists: IfNotExistsOption = False,
@@ -107,14 +107,14 @@ def create(
     """
     age = None if ttl is None else as_age(ttl)
     request = CreateRequest(names, data_path, if_not_exists, age)
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         rows = metastore.create(request).rows
-    show_made(session.output, rows)
+    show_created(context.output, rows)
 
 
 @command
 def fork(
-    session: Session,
+    context: CommandContext,
     parent: Annotated[str, typer.Argument(help="Catalog to fork.", show_default=False)],
     names: NamesArgument,
     at: Annotated[
@@ -156,7 +156,7 @@ def fork(
         wanted = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
     age = None if ttl is None else as_age(ttl)
     request = ForkRequest(parent, wanted, at, data_path, mode, if_not_exists, age)
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         rows = metastore.create_forks(request).rows
         known = metastore.find(parent)
-    show_made(session.output, rows, known)
+    show_created(context.output, rows, known)

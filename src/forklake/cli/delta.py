@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.output import console_for, table
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
+from forklake.cli.output import make_console, make_table
 from forklake.errors import InvalidInput
 from forklake.model.figures import counted
 
@@ -52,7 +52,7 @@ def delta() -> None:
 @app.command("import")
 @command
 def import_delta(
-    session: Session,
+    context: CommandContext,
     path: PathArgument,
     catalog: Annotated[
         str,
@@ -99,9 +99,9 @@ def import_delta(
     from forklake.delta.table_import import import_delta as run
     from forklake.delta.takeover import take_over
 
-    with session.open() as metastore:
+    with context.open() as metastore:
         found = metastore.catalog(catalog)
-        with _progress_bar(session) as progress:
+        with _show_progress(context) as progress:
             done = run(
                 found,
                 path,
@@ -112,20 +112,20 @@ def import_delta(
             )
         if own:
             take_over(found, found.now().state.table(done.table, done.schema))
-        standing = _standing_of(found, done.schema, done.table)
-    document = {**_document(standing), "loaded": done.loaded, "files": done.files}
+        standing = _read_status(found, done.schema, done.table)
+    document = {**_status_document(standing), "loaded": done.loaded, "files": done.files}
     counts = f"{counted(done.loaded, 'version')}, {counted(done.files, 'file')}"
     message = (
-        f"Imported {visible(path)} as {visible(standing.name)}: {counts}, now at version"
+        f"Imported {escape(path)} as {escape(standing.name)}: {counts}, now at version"
         f" {standing.version}."
     )
-    session.output.show(document, lambda: [message])
+    context.output.show(document, lambda: [message])
 
 
 @contextmanager
-def _progress_bar(session: Session) -> Iterator[Watcher]:
+def _show_progress(context: CommandContext) -> Iterator[Watcher]:
     """Show the progress of an import on a terminal. Does nothing with --json or without one."""
-    if session.output.as_json or not sys.stderr.isatty():
+    if context.output.as_json or not sys.stderr.isatty():
         yield lambda at: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -134,7 +134,7 @@ def _progress_bar(session: Session) -> Iterator[Watcher]:
     message = TextColumn("versions, {task.fields[files]:,} files")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), message)
     with Bar(
-        *columns, TimeRemainingColumn(), console=console_for(sys.stderr), transient=True
+        *columns, TimeRemainingColumn(), console=make_console(sys.stderr), transient=True
     ) as bar:
         task = bar.add_task("Reading the log", total=None, files=0)
 
@@ -153,7 +153,7 @@ def _progress_bar(session: Session) -> Iterator[Watcher]:
 @app.command()
 @command
 def publish(
-    session: Session,
+    context: CommandContext,
     name: Annotated[
         str,
         typer.Argument(
@@ -176,16 +176,16 @@ def publish(
     """
     from forklake.delta.publication import publish_table
 
-    catalog_name, schema, table_name = _table_name(name)
-    with session.open() as metastore:
+    catalog_name, schema, table_name = _split_table_name(name)
+    with context.open() as metastore:
         catalog = metastore.catalog(catalog_name)
         publish_table(catalog, table_name, schema, path)
-        found = _standing_of(catalog, schema, table_name)
-    message = f"Published {visible(found.name)} to {visible(path)}, at version {found.version}."
-    session.output.show(_document(found), lambda: [message])
+        found = _read_status(catalog, schema, table_name)
+    message = f"Published {escape(found.name)} to {escape(path)}, at version {found.version}."
+    context.output.show(_status_document(found), lambda: [message])
 
 
-def _table_name(name: str) -> tuple[str, str, str]:
+def _split_table_name(name: str) -> tuple[str, str, str]:
     from forklake.session.names import split_name
 
     match split_name(name):
@@ -202,7 +202,7 @@ def _table_name(name: str) -> tuple[str, str, str]:
 @app.command()
 @command
 def mirror(
-    session: Session,
+    context: CommandContext,
     catalog: SomeCatalogArgument = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Repeat until interrupted by Ctrl-C.")
@@ -223,17 +223,17 @@ def mirror(
       forklake delta mirror
       forklake delta mirror sales --watch --every 60
     """
-    with session.open() as metastore, suppress(KeyboardInterrupt) if watch else nullcontext():
-        found = _mirror_once(session, metastore, catalog)
+    with context.open() as metastore, suppress(KeyboardInterrupt) if watch else nullcontext():
+        found = _mirror_once(context, metastore, catalog)
         while watch:
             time.sleep(every)
-            found = _mirror_once(session, metastore, catalog, before=found)
+            found = _mirror_once(context, metastore, catalog, before=found)
     if not watch and any(one.lag for one in found):
         raise typer.Exit(1)
 
 
 def _mirror_once(
-    session: Session,
+    context: CommandContext,
     metastore: Metastore,
     name: str | None,
     *,
@@ -246,16 +246,16 @@ def _mirror_once(
     catalogs = delta_catalogs(metastore, name)
     for one in catalogs:
         mirror_catalog(one)
-    found = _standings(catalogs)
+    found = _list_statuses(catalogs)
     if found != before:
-        _show(session, found)
+        _show_statuses(context, found)
     return found
 
 
 @app.command()
 @command
 def vacuum(
-    session: Session,
+    context: CommandContext,
     catalog: SomeCatalogArgument = None,
     hours: Annotated[
         float | None,
@@ -282,22 +282,22 @@ def vacuum(
     from forklake.delta.vacuum import vacuum_table
 
     older_than = None if hours is None else datetime.now(UTC) - timedelta(hours=hours)
-    with session.open() as metastore:
+    with context.open() as metastore:
         files = [
             path
             for one in delta_catalogs(metastore, catalog)
-            for standing in _standings([one])
+            for standing in _list_statuses([one])
             if not standing.is_followed
             for path in vacuum_table(one, standing.table, older_than=older_than, dry_run=dry_run)
         ]
     message = f"{'Would remove' if dry_run else 'Removed'} {counted(len(files), 'file')}."
     document = {"files": files, "removed": not dry_run}
-    session.output.show(document, lambda: [*(files if dry_run else ()), message])
+    context.output.show(document, lambda: [*(files if dry_run else ()), message])
 
 
 @app.command()
 @command
-def status(session: Session, catalog: SomeCatalogArgument = None) -> None:
+def status(context: CommandContext, catalog: SomeCatalogArgument = None) -> None:
     """Show Delta tables and how far their logs are behind.
 
     \b
@@ -307,23 +307,23 @@ def status(session: Session, catalog: SomeCatalogArgument = None) -> None:
     """
     from forklake.delta.overview import delta_catalogs
 
-    with session.open() as metastore:
-        found = _standings(delta_catalogs(metastore, catalog))
-    _show(session, found)
+    with context.open() as metastore:
+        found = _list_statuses(delta_catalogs(metastore, catalog))
+    _show_statuses(context, found)
 
 
-def _standings(catalogs: list[Catalog]) -> list[Standing]:
+def _list_statuses(catalogs: list[Catalog]) -> list[Standing]:
     from forklake.delta.overview import standings
 
     return [one for catalog in catalogs for one in standings(catalog)]
 
 
-def _standing_of(catalog: Catalog, schema: str, table_name: str) -> Standing:
+def _read_status(catalog: Catalog, schema: str, table_name: str) -> Standing:
     table_id = catalog.now().state.table(table_name, schema).table_id
-    return next(one for one in _standings([catalog]) if one.table.table_id == table_id)
+    return next(one for one in _list_statuses([catalog]) if one.table.table_id == table_id)
 
 
-def _show(session: Session, found: list[Standing]) -> None:
+def _show_statuses(context: CommandContext, found: list[Standing]) -> None:
     def draw() -> Iterator[RenderableType]:
         rows = [
             (one.name, one.version, one.mirrored, one.lag, one.state, one.status.last_error)
@@ -331,13 +331,13 @@ def _show(session: Session, found: list[Standing]) -> None:
         ]
         numbers = ("version", "mirrored", "lag")
         if rows:
-            yield table(("table", *numbers, "state", "error"), rows, numbers=numbers)
+            yield make_table(("table", *numbers, "state", "error"), rows, numbers=numbers)
         yield f"{counted(len(rows), 'Delta table')}."
 
-    session.output.show({"tables": [_document(one) for one in found]}, draw)
+    context.output.show({"tables": [_status_document(one) for one in found]}, draw)
 
 
-def _document(one: Standing) -> dict[str, Any]:
+def _status_document(one: Standing) -> dict[str, Any]:
     return {
         "catalog": one.catalog,
         "schema": one.schema,
@@ -354,7 +354,7 @@ def _document(one: Standing) -> dict[str, Any]:
 
 @app.command()
 @command
-def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
+def check(context: CommandContext, catalog: SomeCatalogArgument = None) -> None:
     """Compare Delta tables with their logs and files.
 
     Lists all differences; the exit code is 1 if there are any. Nothing is changed.
@@ -367,15 +367,15 @@ def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
     from forklake.delta.audit import audit_catalog
     from forklake.delta.overview import delta_catalogs
 
-    with session.open() as metastore:
+    with context.open() as metastore:
         catalogs = delta_catalogs(metastore, catalog)
-        tables = len(_standings(catalogs))
+        tables = len(_list_statuses(catalogs))
         findings = [finding for one in catalogs for finding in audit_catalog(one)]
 
     def draw() -> Iterator[RenderableType]:
         if findings:
             rows = [(one.table, one.kind.value, one.message) for one in findings]
-            yield table(("table", "finding", "description"), rows)
+            yield make_table(("table", "finding", "description"), rows)
         yield f"{counted(tables, 'Delta table')}, {counted(len(findings), 'finding')}."
 
     document = {
@@ -384,6 +384,6 @@ def check(session: Session, catalog: SomeCatalogArgument = None) -> None:
             {"table": one.table, "kind": one.kind.value, "message": one.message} for one in findings
         ],
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
     if findings:
         raise typer.Exit(1)

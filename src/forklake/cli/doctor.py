@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _SERIOUS = 1  # the exit code
 
 
 @command
-def doctor(session: Session) -> None:
+def doctor(context: CommandContext) -> None:
     """Check a metastore for problems and show remedies.
 
     The exit code is 1 if a finding is serious.
@@ -31,7 +31,7 @@ def doctor(session: Session) -> None:
     from forklake.catalog.doctor.checks import Weight
     from forklake.catalog.doctor.examination import checks_for, examine
 
-    with session.open() as metastore:
+    with context.open() as metastore:
         address, backend = metastore.database.address, metastore.database.dialect.name
         findings = examine(metastore)
     made = len(checks_for(backend))
@@ -39,10 +39,10 @@ def doctor(session: Session) -> None:
 
     def draw() -> Iterator[RenderableType]:
         for one in [*serious, *(one for one in findings if one.weight is not Weight.SERIOUS)]:
-            yield f"{one.weight.value}: {one.check}: {visible(one.words)}"
-            yield f"  {visible(one.remedy)}"
+            yield f"{one.weight.value}: {one.check}: {escape(one.words)}"
+            yield f"  {escape(one.remedy)}"
         found = f"{counted(len(findings), 'finding')}, {len(serious)} of them serious"
-        yield f"{visible(address)} ({backend}): {counted(made, 'check')}, {found}."
+        yield f"{escape(address)} ({backend}): {counted(made, 'check')}, {found}."
 
     document = {
         "address": address,
@@ -58,6 +58,6 @@ def doctor(session: Session) -> None:
             for one in findings
         ],
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
     if serious:
         raise typer.Exit(_SERIOUS)

@@ -72,16 +72,16 @@ def table_documents(
     at = catalog.snapshot_at(moment) if version is None else version
     listed = catalog.tables(version=at)
     described = (catalog.table(one["name"], one["schema_name"], version=at) for one in listed)
-    return at, [_remote_table_document(one) for one in described]
+    return at, [_convert_table_document(one) for one in described]
 
 
-def _remote_table_document(found: Document) -> Document:
+def _convert_table_document(found: Document) -> Document:
     """Return the document of a table that a service described."""
-    from forklake.client.documents import column_type
+    from forklake.client.documents import to_column_type
 
     columns = [
         {key: column[key] for key in ("name", "column_id", "nulls_allowed")}
-        | {"type": str(column_type(column["type"]))}
+        | {"type": str(to_column_type(column["type"]))}
         for column in found["columns"]
     ]
     kept = {key: found[key] for key in ("table_id", "uuid", "rows", "size_bytes")}

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forklake.cli.context import CommandContext, command
 from forklake.cli.inspection import CatalogArgument
-from forklake.cli.session import Session, command
 from forklake.errors import Unsupported
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
-    from forklake.cli.results import Form
+    from forklake.cli.results import RowFormat
     from forklake.cli.scripts import Script
     from forklake.engines.local.compute.node import Node
     from forklake.sql.parameters import Parameters
     from forklake.sql.results import Result
 
 
-class NodeSession:
+class DuckDBSession:
     """Compute node of DuckDB with the interface that the shell expects of a session."""
 
     def __init__(self, metastore: Metastore, catalog: str, version: int | None = None) -> None:
@@ -77,7 +77,7 @@ class NodeSession:
 
 @command
 def duckdb(
-    session: Session,
+    context: CommandContext,
     catalog: CatalogArgument,
     texts: Annotated[
         list[str] | None,
@@ -100,37 +100,40 @@ def duckdb(
       forklake duckdb sales "SELECT count(*) FROM orders"
       forklake duckdb agent-1
     """
-    from forklake.cli.results import Form
+    from forklake.cli.results import RowFormat
     from forklake.cli.scripts import Script
 
-    form = Form.JSON if session.output.as_json else Form.TABLE
-    with session.open() as metastore, closing(NodeSession(metastore, catalog, version)) as node:
+    row_format = RowFormat.JSON if context.output.as_json else RowFormat.TABLE
+    with (
+        context.open() as metastore,
+        closing(DuckDBSession(metastore, catalog, version)) as session,
+    ):
         if texts:
-            _run(node, Script("\n;\n".join(texts)), form)
+            _run_script(session, Script("\n;\n".join(texts)), row_format)
         else:
-            _converse(node, form)
+            _open_prompt(session, row_format)
 
 
-def _run(node: NodeSession, script: Script, form: Form) -> None:
-    from forklake.cli.results import show
-    from forklake.cli.statement_runner import Runner
+def _run_script(session: DuckDBSession, script: Script, row_format: RowFormat) -> None:
+    from forklake.cli.results import show_result
+    from forklake.cli.statement_runner import StatementRunner
 
-    with closing(Runner(node)) as runner:
-        for answer, seconds in runner.run(script, None, form, None):
-            show(answer, form, limit=None, seconds=seconds)
+    with closing(StatementRunner(session)) as runner:
+        for result, seconds in runner.run(script, None, row_format, None):
+            show_result(result, row_format, limit=None, seconds=seconds)
 
 
-def _converse(node: NodeSession, form: Form) -> None:
+def _open_prompt(session: DuckDBSession, row_format: RowFormat) -> None:
     from forklake.cli.shell.input import PipedReader
     from forklake.cli.shell.shell import Shell
 
-    with closing(Shell(node, form)) as opened:
+    with closing(Shell(session, row_format)) as shell:
         if sys.stdin.isatty() and sys.stdout.isatty():
             from forklake.cli.shell.prompt import Prompt
 
-            opened.greet()
-            opened.read_from(Prompt(node))
+            shell.greet()
+            shell.read_from(Prompt(session))
             return
-        opened.read_from(PipedReader(sys.stdin))
-    if opened.code:
-        raise typer.Exit(opened.code)
+        shell.read_from(PipedReader(sys.stdin))
+    if shell.code:
+        raise typer.Exit(shell.code)

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
 from forklake.model.figures import counted
 
 
 @command
 def expose(
-    session: Session,
+    context: CommandContext,
     role: Annotated[
         str | None,
         typer.Option(
@@ -35,8 +35,8 @@ def expose(
     """
     from forklake.store.stock_schema import expose as run
 
-    with session.open() as metastore:
+    with context.open() as metastore:
         made = run(metastore.database, role=role)
-    message = f"Created {counted(len(made.views), 'view')} in {visible(made.schema)}."
+    message = f"Created {counted(len(made.views), 'view')} in {escape(made.schema)}."
     document = {"schema": made.schema, "views": list(made.views), "role": made.role}
-    session.output.show(document, lambda: [message])
+    context.output.show(document, lambda: [message])

@@ -5,16 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 
-def visible(text: str) -> str:
+def escape(text: str) -> str:
     """Return the text on one line, with unprintable characters (terminal controls too) escaped."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
-
-
-def quoted(name: str) -> str:
-    """Return a name as a quoted identifier of SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def number(value: float) -> str:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.access import PrincipalArgument, app, rules
-from forklake.cli.formatting import iso_time, short_time, visible
-from forklake.cli.output import table
-from forklake.cli.session import Session, command
+from forklake.cli.access import PrincipalArgument, app, open_access
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape, iso_time, short_time
+from forklake.cli.output import make_table
 from forklake.errors import InvalidInput
 
 __all__ = ["app"]
@@ -38,7 +38,7 @@ def _require_one_target(catalog: str | None, prefix: str | None) -> None:
 @app.command()
 @command
 def grant(
-    session: Session,
+    context: CommandContext,
     role: Annotated[
         str,
         typer.Argument(
@@ -68,8 +68,8 @@ def grant(
     from forklake.access.callers import LOCAL
 
     _require_one_target(catalog, prefix)
-    until = None if duration is None else _until(duration)
-    with rules(session) as access:
+    until = None if duration is None else _parse_end(duration)
+    with open_access(context) as access:
         if catalog is not None:
             access.grants.add(LOCAL, catalog, principal, role, expires_at=until)
         elif prefix is not None:
@@ -83,10 +83,10 @@ def grant(
     }
     where = f"prefix '{prefix}'" if catalog is None else f"catalog '{catalog}'"
     message = f"{principal} is {role} on {where}."
-    session.output.show(document, lambda: [visible(message)])
+    context.output.show(document, lambda: [escape(message)])
 
 
-def _until(duration: str) -> datetime:
+def _parse_end(duration: str) -> datetime:
     from forklake.model.options import as_age
 
     try:
@@ -101,7 +101,7 @@ def _until(duration: str) -> datetime:
 @app.command()
 @command
 def revoke(
-    session: Session,
+    context: CommandContext,
     principal: PrincipalArgument,
     catalog: CatalogOption = None,
     prefix: PrefixOption = None,
@@ -116,19 +116,19 @@ def revoke(
     from forklake.access.callers import LOCAL
 
     _require_one_target(catalog, prefix)
-    with rules(session) as access:
+    with open_access(context) as access:
         if catalog is not None:
             access.grants.revoke(LOCAL, catalog, principal)
         elif prefix is not None:
             access.prefixes.revoke(LOCAL, prefix, principal)
     document = {"principal": principal, "catalog": catalog, "prefix": prefix}
-    session.output.show(document, lambda: [f"Revoked the role of {visible(principal)}."])
+    context.output.show(document, lambda: [f"Revoked the role of {escape(principal)}."])
 
 
 @app.command()
 @command
 def grants(
-    session: Session,
+    context: CommandContext,
     catalog: Annotated[
         str | None, typer.Argument(help="Name of a catalog.", show_default=False)
     ] = None,
@@ -155,7 +155,7 @@ def grants(
             "Grants are listed either for a catalog or for a principal.",
             remedy="Pass either CATALOG or --principal NAME.",
         )
-    with rules(session) as access:
+    with open_access(context) as access:
         if catalog is not None:
             found = [
                 (one.principal, one.role.value, one.expires_at)
@@ -174,13 +174,13 @@ def grants(
         ],
     }
     rows = [(what, role, "" if until is None else short_time(until)) for what, role, until in found]
-    session.output.show(document, lambda: [table((subject, "role", "until"), rows)])
+    context.output.show(document, lambda: [make_table((subject, "role", "until"), rows)])
 
 
 @app.command()
 @command
 def token(
-    session: Session,
+    context: CommandContext,
     principal: PrincipalArgument,
     catalog: CatalogArgument,
     rights: Annotated[
@@ -210,10 +210,10 @@ def token(
     from forklake.model.options import as_age
 
     wanted = [right_named(name) for name in rights or ["read"]]
-    with rules(session) as access:
+    with open_access(context) as access:
         caller = access.principals.act_as(LOCAL, principal)
         text = access.tokens.create(caller, catalog, wanted, int(as_age(duration).total_seconds()))
-    session.output.show({"token": text}, lambda: [text])
+    context.output.show({"token": text}, lambda: [text])
 
 
 Limit = Annotated[
@@ -225,7 +225,7 @@ Limit = Annotated[
 @app.command()
 @command
 def quota(
-    session: Session,
+    context: CommandContext,
     principal: PrincipalArgument,
     catalogs: Limit = None,
     size: Annotated[
@@ -249,22 +249,22 @@ def quota(
     from forklake.access.callers import LOCAL
 
     given = {"catalogs": catalogs, "bytes": size, "sessions": sessions}
-    changes = {name: _limit(text) for name, text in given.items() if text is not None}
-    with rules(session) as access:
+    changes = {name: _parse_limit(text) for name, text in given.items() if text is not None}
+    with open_access(context) as access:
         if changes:
             before = access.quotas.find(LOCAL, principal)._asdict()
             access.quotas.set(LOCAL, principal, **(before | changes))
         found = access.quotas.find(LOCAL, principal)._asdict()
     rows = [(name, "none" if value is None else value) for name, value in found.items()]
-    session.output.show(
-        {"principal": principal, **found}, lambda: [table(("limit", "maximum"), rows)]
+    context.output.show(
+        {"principal": principal, **found}, lambda: [make_table(("limit", "maximum"), rows)]
     )
 
 
 @app.command()
 @command
 def limit(
-    session: Session,
+    context: CommandContext,
     catalog: CatalogArgument,
     size: Annotated[
         str | None,
@@ -287,17 +287,17 @@ def limit(
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         if size is not None:
-            access.quotas.set_catalog_limit(LOCAL, catalog, _limit(size))
+            access.quotas.set_catalog_limit(LOCAL, catalog, _parse_limit(size))
         found = access.quotas.find_catalog_limit(LOCAL, catalog)
     message = "no limit" if found is None else f"at most {found:,} bytes"
-    session.output.show(
-        {"catalog": catalog, "bytes": found}, lambda: [f"{visible(catalog)}: {message}."]
+    context.output.show(
+        {"catalog": catalog, "bytes": found}, lambda: [f"{escape(catalog)}: {message}."]
     )
 
 
-def _limit(text: str) -> int | None:
+def _parse_limit(text: str) -> int | None:
     from forklake.model.options import as_bytes
 
     return None if text.lower() == "none" else as_bytes(text)
@@ -306,7 +306,7 @@ def _limit(text: str) -> int | None:
 @app.command()
 @command
 def audit(
-    session: Session,
+    context: CommandContext,
     catalog: Annotated[
         str | None, typer.Argument(help="List only entries of this catalog.", show_default=False)
     ] = None,
@@ -327,7 +327,7 @@ def audit(
     """
     from forklake.access.callers import LOCAL
 
-    with rules(session) as access:
+    with open_access(context) as access:
         found = access.audit.list(LOCAL, catalog=catalog, after=after, limit=limit)
     document = {
         "entries": [
@@ -349,4 +349,4 @@ def audit(
         for one in found
     ]
     headings = ("time", "principal", "operation", "object", "outcome")
-    session.output.show(document, lambda: [table(headings, rows)])
+    context.output.show(document, lambda: [make_table(headings, rows)])

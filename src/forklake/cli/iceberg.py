@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
 from forklake.errors import InvalidInput
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -28,7 +28,7 @@ def iceberg() -> None:
 @app.command()
 @command
 def publish(
-    session: Session,
+    context: CommandContext,
     name: Annotated[
         str,
         typer.Argument(
@@ -73,7 +73,7 @@ def publish(
                 f"The name {name!r} is not the name of a table in a catalog.",
                 remedy="Write CATALOG.TABLE or CATALOG.SCHEMA.TABLE.",
             )
-    with session.open() as metastore:
+    with context.open() as metastore:
         done = publish_table(metastore.catalog(catalog), table_name, schema, path, history=history)
     metadata = done.metadata
     document = {
@@ -82,5 +82,5 @@ def publish(
         "snapshot": metadata.current_snapshot_id,
         "snapshots": [one.snapshot_id for one in metadata.snapshots],
     }
-    message = f"Published {visible(name)}: {visible(done.metadata_location)}"
-    session.output.show(document, lambda: [message])
+    message = f"Published {escape(name)}: {escape(done.metadata_location)}"
+    context.output.show(document, lambda: [message])

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
+from forklake.cli.context import CommandContext, command
 from forklake.cli.creation import DataPathOption
-from forklake.cli.formatting import visible
-from forklake.cli.session import Session, command
+from forklake.cli.formatting import escape
 from forklake.model.figures import counted
 
 
 @command
 def import_ducklake(
-    session: Session,
+    context: CommandContext,
     source: Annotated[
         str,
         typer.Argument(
@@ -56,7 +56,7 @@ def import_ducklake(
     """
     from forklake.maintenance.ducklake_import import import_ducklake as run
 
-    with session.open() as metastore:
+    with context.open() as metastore:
         done = run(
             metastore,
             source,
@@ -68,5 +68,5 @@ def import_ducklake(
     counts = {"snapshots": done.snapshots, "tables": done.tables, "files": done.files}
     summary = ", ".join(counted(number, what.removesuffix("s")) for what, number in counts.items())
     document = {"catalog": done.catalog.name, **counts}
-    message = f"Imported {visible(source)} as {visible(done.catalog.name)}: {summary}."
-    session.output.show(document, lambda: [message])
+    message = f"Imported {escape(source)} as {escape(done.catalog.name)}: {summary}."
+    context.output.show(document, lambda: [message])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forklake.cli.context import CommandContext, command
 from forklake.cli.formatting import short_time
-from forklake.cli.output import table
-from forklake.cli.session import Session, command
+from forklake.cli.output import make_table
 from forklake.errors import InvalidInput
 from forklake.model.figures import counted, size
 
@@ -22,7 +22,7 @@ CatalogArgument = Annotated[str, typer.Argument(help="Name of the catalog.", sho
 
 @command
 def tables(
-    session: Session,
+    context: CommandContext,
     catalog: CatalogArgument,
     version: Annotated[
         int | None,
@@ -49,8 +49,8 @@ def tables(
     """
     from forklake.cli.documents import table_documents
 
-    moment = None if timestamp is None else _moment(timestamp)
-    with session.reach() as metastore:
+    moment = None if timestamp is None else _parse_moment(timestamp)
+    with context.connect() as metastore:
         found = metastore.catalog(catalog)
         snapshot, documents = table_documents(found, version, moment)
     documents.sort(key=lambda one: (one["schema"].casefold(), one["table"].casefold()))
@@ -61,26 +61,26 @@ def tables(
                 (
                     one["schema"],
                     one["table"],
-                    _columns(one),
+                    _describe_columns(one),
                     f"{one['rows']:,}",
                     size(one["size_bytes"]),
                 )
                 for one in documents
             ]
-            yield table(
+            yield make_table(
                 ("schema", "table", "columns", "rows", "size"), rows, numbers=("rows", "size")
             )
         yield f"{counted(len(documents), 'table')} at snapshot {snapshot}."
 
     document = {"catalog": catalog, "snapshot_id": snapshot, "tables": documents}
-    session.output.show(document, draw)
+    context.output.show(document, draw)
 
 
-def _columns(document: dict[str, Any]) -> str:
+def _describe_columns(document: dict[str, Any]) -> str:
     return ", ".join(f"{column['name']} {column['type']}" for column in document["columns"])
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -93,7 +93,7 @@ def _moment(text: str) -> datetime:
 
 @command
 def snapshots(
-    session: Session,
+    context: CommandContext,
     catalog: CatalogArgument,
     limit: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Maximum number; the newest are listed.")
@@ -110,7 +110,7 @@ def snapshots(
     """
     from forklake.cli.documents import snapshot_document
 
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         found = metastore.catalog(catalog).snapshots(limit=limit)
     rows = [
         (
@@ -124,4 +124,4 @@ def snapshots(
     ]
     headings = ("snapshot", "time (UTC)", "changes", "author", "message")
     document = {"catalog": catalog, "snapshots": [snapshot_document(one) for one in found]}
-    session.output.show(document, lambda: [table(headings, rows, numbers=("snapshot",))])
+    context.output.show(document, lambda: [make_table(headings, rows, numbers=("snapshot",))])

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.formatting import iso_time, visible
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape, iso_time
 from forklake.errors import InvalidInput
 from forklake.model.figures import counted
 from forklake.model.options import as_age
@@ -17,7 +17,7 @@ NameArgument = Annotated[str, typer.Argument(help="Name of the catalog.", show_d
 
 @command
 def drop(
-    session: Session,
+    context: CommandContext,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="NAME", help="Names of the catalogs.", show_default=False),
@@ -49,23 +49,23 @@ def drop(
             "Either names of catalogs or a non-empty prefix of names must be given.",
             remedy="Pass names of catalogs, or --prefix TEXT, but not both.",
         )
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         wanted = names or []
         if prefix is not None:
             wanted = [row.catalog_name for row in metastore.all_catalogs(prefix=prefix)]
             if_exists = True  # a concurrent drop of one of them is not an error
             if wanted and not yes:
-                session.output.confirm(
+                context.output.confirm(
                     f"Drop {counted(len(wanted), 'catalog')} whose names begin with {prefix!r}?",
                     otherwise="Add --yes to drop them without confirmation.",
                 )
         count = metastore.drop_catalogs(wanted, if_exists=if_exists)
-    session.output.show({"dropped": count}, lambda: [f"Dropped {counted(count, 'catalog')}."])
+    context.output.show({"dropped": count}, lambda: [f"Dropped {counted(count, 'catalog')}."])
 
 
 @command
 def rename(
-    session: Session,
+    context: CommandContext,
     name: NameArgument,
     new_name: Annotated[str, typer.Argument(help="New name.", show_default=False)],
 ) -> None:
@@ -77,14 +77,14 @@ def rename(
     """
     from forklake.cli.documents import catalog_document
 
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         row = metastore.rename_catalog(name, new_name).row
-    message = f"Renamed {visible(name)} to {visible(row.catalog_name)}."
-    session.output.show({"catalog": catalog_document(row)}, lambda: [message])
+    message = f"Renamed {escape(name)} to {escape(row.catalog_name)}."
+    context.output.show({"catalog": catalog_document(row)}, lambda: [message])
 
 
 @command
-def materialize(session: Session, name: NameArgument) -> None:
+def materialize(context: CommandContext, name: NameArgument) -> None:
     """Copy the metadata that a fork inherits into the fork.
 
     The fork then reads no rows of its ancestors. Its contents do not change, and its data files
@@ -94,18 +94,18 @@ def materialize(session: Session, name: NameArgument) -> None:
     Example:
       forklake materialize experiment
     """
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         snapshot = metastore.materialize(name)
-    message = f"Materialized {visible(name)} in snapshot {snapshot}."
+    message = f"Materialized {escape(name)} in snapshot {snapshot}."
     if snapshot is None:
-        message = f"{visible(name)} inherits no rows: nothing was materialized."
+        message = f"{escape(name)} inherits no rows: nothing was materialized."
     document = {"name": name, "materialized": snapshot is not None, "snapshot_id": snapshot}
-    session.output.show(document, lambda: [message])
+    context.output.show(document, lambda: [message])
 
 
 @command
 def extend(
-    session: Session,
+    context: CommandContext,
     name: NameArgument,
     ttl: Annotated[
         str | None,
@@ -124,8 +124,8 @@ def extend(
       forklake extend experiment --ttl '7 days'
       forklake extend experiment
     """
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         until = metastore.catalog(name).extend(None if ttl is None else as_age(ttl))
     shown = None if until is None else iso_time(until)
-    message = f"{visible(name)} {'never expires' if shown is None else f'expires at {shown}'}."
-    session.output.show({"name": name, "expires_at": shown}, lambda: [message])
+    message = f"{escape(name)} {'never expires' if shown is None else f'expires at {shown}'}."
+    context.output.show({"name": name, "expires_at": shown}, lambda: [message])

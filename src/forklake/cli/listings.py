@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.output import Output, table
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
+from forklake.cli.output import CommandOutput, make_table
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _LISTED = 20
 
 @command
 def catalogs(
-    session: Session,
+    context: CommandContext,
     prefix: Annotated[
         str,
         typer.Option(
@@ -52,7 +52,7 @@ def catalogs(
     """
     from forklake.cli.documents import catalog_document
 
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         rows = metastore.catalogs(prefix=prefix, after=after, limit=limit)
         is_full = len(rows) == limit
         last = rows[-1].catalog_name if is_full else None
@@ -65,7 +65,7 @@ def catalogs(
     def draw() -> Iterator[RenderableType]:
         if rows:
             yield catalog_table(rows, names)
-        yield f"{number_of(len(rows), total)}."
+        yield f"{describe_count(len(rows), total)}."
         if last is not None:
             chosen = f" --prefix {shlex.quote(prefix)}" if prefix else ""
             yield f"More: forklake catalogs{chosen} --after {shlex.quote(last)}"
@@ -75,12 +75,12 @@ def catalogs(
         "total": total,
         "next_after": last,
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
 
 
 @command
 def tree(
-    session: Session,
+    context: CommandContext,
     catalog: Annotated[
         str | None,
         typer.Argument(help="Draw only this catalog and its forks.", show_default=False),
@@ -99,20 +99,22 @@ def tree(
     """
     from forklake.cli.tree import draw_tree, fork_tree, tree_document
 
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         root = metastore.catalog(catalog).row if catalog is not None else None
         found = fork_tree(metastore.all_catalogs(), root=root, depth=depth, limit=limit)
-    session.output.show(tree_document(found), lambda: draw_tree(found) or ["No catalogs."])
+    context.output.show(tree_document(found), lambda: draw_tree(found) or ["No catalogs."])
 
 
-def number_of(shown: int, total: int | None) -> str:
+def describe_count(shown: int, total: int | None) -> str:
     """Describe how many catalogs are shown, and of how many if `total` is known."""
     if total is None or shown == total:
         return counted(shown, "catalog")
     return f"{shown:,} of {total:,} catalogs"
 
 
-def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | None = None) -> None:
+def show_created(
+    output: CommandOutput, rows: Sequence[CatalogRow], parent: CatalogRow | None = None
+) -> None:
     """Show the catalogs that a command created or found existing."""
     from forklake.cli.documents import catalog_document
 
@@ -121,7 +123,7 @@ def show_made(output: Output, rows: Sequence[CatalogRow], parent: CatalogRow | N
             known = {parent.catalog_id: parent.catalog_name} if parent is not None else {}
             yield catalog_table(rows, known)
         else:
-            first, last = visible(rows[0].catalog_name), visible(rows[-1].catalog_name)
+            first, last = escape(rows[0].catalog_name), escape(rows[-1].catalog_name)
             yield f"{counted(len(rows), 'catalog')}: {first} … {last}"
 
     output.show({"catalogs": [catalog_document(row) for row in rows]}, draw)
@@ -141,7 +143,7 @@ def catalog_table(rows: Sequence[CatalogRow], names: Mapping[CatalogId, str]) ->
         )
         for row in rows
     ]
-    return table(
+    return make_table(
         ("catalog", "id", "forked from", "at snapshot", "data path"),
         cells,
         numbers=("id", "at snapshot"),

@@ -8,6 +8,12 @@ import typer
 
 from forklake.cli.accounts import app as account
 from forklake.cli.automations import app as automations
+from forklake.cli.context import (
+    JsonOption,
+    MetadataSchemaOption,
+    MetastoreOption,
+    ServerOption,
+)
 from forklake.cli.creation import create, fork, init
 from forklake.cli.delta import app as delta
 from forklake.cli.doctor import doctor
@@ -21,15 +27,9 @@ from forklake.cli.lifecycle import drop, extend, materialize, rename
 from forklake.cli.listings import catalogs, tree
 from forklake.cli.merges import diff, merge
 from forklake.cli.options import options
-from forklake.cli.output import Output, tolerate_any_text
+from forklake.cli.output import CommandOutput, escape_unencodable_text
 from forklake.cli.run import run as run_command
 from forklake.cli.serve import serve
-from forklake.cli.session import (
-    JsonOption,
-    MetadataSchemaOption,
-    MetastoreOption,
-    ServerOption,
-)
 from forklake.cli.shell.command import shell
 from forklake.cli.sql import sql
 from forklake.cli.tenants import tenants
@@ -83,7 +83,7 @@ def _show_version(is_wanted: bool) -> None:
         from importlib.metadata import version
 
         number = version("forklake")
-        Output().show({"version": number}, lambda: [f"forklake {number}"])
+        CommandOutput().show({"version": number}, lambda: [f"forklake {number}"])
         raise typer.Exit
 
 
@@ -114,7 +114,7 @@ def forklake(
 
 def run() -> None:
     """Run the command line and exit."""
-    tolerate_any_text()
+    escape_unencodable_text()
     app()
 
 

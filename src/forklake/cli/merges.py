@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.output import table
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.output import make_table
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class OnConflict(Enum):
 
 @command
 def diff(
-    session: Session,
+    context: CommandContext,
     first: Annotated[str, typer.Argument(help="Catalog to compare with.", show_default=False)],
     second: Annotated[str, typer.Argument(help="Catalog to compare.", show_default=False)],
     tables: TablesOption = None,
@@ -58,9 +58,9 @@ def diff(
       forklake diff sales agent-1
       forklake diff sales agent-1 --table orders --rows --limit 5
     """
-    with session.reach() as service:
+    with context.connect() as service:
         found = service.diff(first, second, tables=tables, rows=rows, limit=limit).as_dict()
-    session.output.show(found, lambda: _draw_diff(found))
+    context.output.show(found, lambda: _draw_diff(found))
 
 
 def _draw_diff(found: Document) -> Iterator[RenderableType]:
@@ -71,20 +71,20 @@ def _draw_diff(found: Document) -> Iterator[RenderableType]:
             (one["table"], one["did"], ", ".join(one["columns"]), *(one[name] for name in numbers))
             for one in found["tables"]
         ]
-        yield table(("table", "", "columns", *numbers), lines, numbers=numbers)
+        yield make_table(("table", "", "columns", *numbers), lines, numbers=numbers)
     for one in found["tables"]:
         if one["rows"]:
             parts = ("did", "row_id", "before", "after")
             shown = [tuple(row[part] for part in parts) for row in one["rows"]]
             yield one["table"]
-            yield table(("", "row", found["first"], found["second"]), shown)
+            yield make_table(("", "row", found["first"], found["second"]), shown)
     if not (found["tables"] or found["definitions"]):
         yield f"'{found['first']}' and '{found['second']}' are identical."
 
 
 @command
 def merge(
-    session: Session,
+    context: CommandContext,
     fork: Annotated[
         str, typer.Argument(help="Source: the fork whose changes are merged.", show_default=False)
     ],
@@ -124,7 +124,7 @@ def merge(
       forklake merge agent-1
       forklake merge sales --into agent-1
     """
-    with session.reach() as service:
+    with context.connect() as service:
         merged = service.merge(
             fork,
             into=into,
@@ -133,7 +133,7 @@ def merge(
             dry_run=dry_run,
             message=message,
         ).as_dict()
-    session.output.show(merged, lambda: _draw_merge(merged))
+    context.output.show(merged, lambda: _draw_merge(merged))
 
 
 def _draw_merge(merged: Document) -> Iterator[RenderableType]:
@@ -142,7 +142,7 @@ def _draw_merge(merged: Document) -> Iterator[RenderableType]:
     if merged["tables"]:
         numbers = ("appended", "files", "updated", "deleted", "conflicts")
         lines = [(one["table"], *(one[part] for part in parts)) for one in merged["tables"]]
-        yield table(("table", *numbers), lines, numbers=numbers)
+        yield make_table(("table", *numbers), lines, numbers=numbers)
     for conflict in merged["conflicts"]:
         yield f"{conflict['what']}: {conflict['reason']}"
     for one in merged["tables"]:
@@ -153,10 +153,10 @@ def _draw_merge(merged: Document) -> Iterator[RenderableType]:
             )
     if merged["left_out"]:
         yield f"Changed in the source, but not selected: {', '.join(merged['left_out'])}."
-    yield _summary(merged)
+    yield _summarize_merge(merged)
 
 
-def _summary(merged: Document) -> str:
+def _summarize_merge(merged: Document) -> str:
     target = merged["target"]
     if merged["snapshot_id"] is not None:
         done = counted(len(merged["tables"]), "table")

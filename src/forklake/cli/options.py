@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.output import table
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.output import make_table
 from forklake.errors import InvalidInput
 
 if TYPE_CHECKING:
     from forklake.catalog.metastore import Metastore
 
 # Name of an option, its effective value and the scope that sets it.
-InForce = tuple[str, str | None, str]
+OptionRow = tuple[str, str | None, str]
 # Names and new values. None removes a value.
 Changes = Sequence[tuple[str, str | None]]
 
 
 @command
 def options(
-    session: Session,
+    context: CommandContext,
     catalog: Annotated[
         str | None,
         typer.Argument(
@@ -81,10 +81,10 @@ def options(
         *((name, None) for name in removals or []),
     ]
     if catalog is None:
-        with session.open() as metastore:
-            found = _of_metastore(metastore, changes)
+        with context.open() as metastore:
+            found = _list_metastore_options(metastore, changes)
     else:
-        with session.reach() as place:
+        with context.connect() as place:
             chosen = place.catalog(catalog)
             if changes:
                 chosen.set_options(dict(changes), schema=schema, table=table_name)
@@ -100,7 +100,7 @@ def options(
     }
     rows = [(*one, OPTIONS[one[0]].description) for one in found]
     headings = ("option", "value", "set for", "meaning")
-    session.output.show(document, lambda: [table(headings, rows)])
+    context.output.show(document, lambda: [make_table(headings, rows)])
 
 
 def _parse_assignment(text: str) -> tuple[str, str | None]:
@@ -113,7 +113,7 @@ def _parse_assignment(text: str) -> tuple[str, str | None]:
     return name.strip(), value.strip()
 
 
-def _of_metastore(metastore: Metastore, changes: Changes) -> list[InForce]:
+def _list_metastore_options(metastore: Metastore, changes: Changes) -> list[OptionRow]:
     from forklake.model.options import OPTIONS
 
     for name, value in changes:

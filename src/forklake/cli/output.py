@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from forklake.cli.formatting import visible
+from forklake.cli.formatting import escape
 from forklake.errors import ForklakeError, InvalidInput
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 # Files and pipes have no width at which text would have to wrap.
 _NO_EDGE = 100_000
 # Details of an error that locate it in a script.
-_PLACE = ("source", "statement", "line")
+_POSITION = ("source", "statement", "line")
 
 
-class Output:
+class CommandOutput:
     """Output of a command: results and errors, as text or as JSON."""
 
     def __init__(self, *, as_json: bool = False) -> None:
@@ -45,7 +45,7 @@ class Output:
 
     def draw(self, parts: Iterable[RenderableType]) -> None:
         """Draw lines, tables and trees. Markup in text is not interpreted."""
-        console = console_for(sys.stdout)
+        console = make_console(sys.stdout)
         for part in parts:
             console.print(part, soft_wrap=isinstance(part, str), markup=False)
 
@@ -53,22 +53,22 @@ class Output:
         """Show an error and its remedy on stderr."""
         if self.as_json:
             found = {"code": error.code, "message": error.message, "remedy": error.remedy}
-            found |= {name: error.details[name] for name in _PLACE if name in error.details}
+            found |= {name: error.details[name] for name in _POSITION if name in error.details}
             print(json.dumps({"error": found}), file=sys.stderr, flush=True)
             return
-        self._labelled("error:", "bold red", error.message)
+        self._print_labelled("error:", "bold red", error.message)
         if "statement" in error.details:
-            self._labelled("at:", "bold", _place_of(error))
+            self._print_labelled("at:", "bold", _describe_position(error))
         if error.remedy:
-            self._labelled("hint:", "bold cyan", error.remedy)
+            self._print_labelled("hint:", "bold cyan", error.remedy)
 
-    def _labelled(self, label: str, style: str, message: str) -> None:
+    def _print_labelled(self, label: str, style: str, message: str) -> None:
         from rich.text import Text
 
         # Lists in messages are indented. Other line breaks may be part of a name: escape them.
-        text = "\n  ".join(map(visible, message.split("\n  ")))
+        text = "\n  ".join(map(escape, message.split("\n  ")))
         line = Text.assemble((label, style), " ", text)
-        console_for(sys.stderr).print(line, soft_wrap=True)
+        make_console(sys.stderr).print(line, soft_wrap=True)
 
     def confirm(self, question: str, *, otherwise: str) -> None:
         """Request confirmation at the terminal; abort unless the answer is yes.
@@ -81,19 +81,19 @@ class Output:
             raise InvalidInput(
                 f"This needs confirmation at a terminal: {question}", remedy=otherwise
             )
-        print(f"{visible(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+        print(f"{escape(question)} [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             raise typer.Abort
 
 
-def _place_of(error: ForklakeError) -> str:
+def _describe_position(error: ForklakeError) -> str:
     """Describe the statement of a script in which an error occurred."""
     facts = error.details
     source = f" of {facts['source']}" if "source" in facts else ""
     return f"statement {facts['statement']}, line {facts['line']}{source}"
 
 
-def console_for(stream: Any) -> Console:
+def make_console(stream: Any) -> Console:
     """Return a console for a stream. Output to pipes and files has no colors and is not wrapped."""
     from rich.console import Console
 
@@ -103,7 +103,7 @@ def console_for(stream: Any) -> Console:
     return console
 
 
-def table(
+def make_table(
     headings: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Collection[str] = ()
 ) -> Table:
     """Return a table of plain values. Columns in `numbers` are right-aligned; nothing is cut."""
@@ -116,18 +116,18 @@ def table(
         is_number = heading in numbers
         found.add_column(heading, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
-        found.add_row(*(Text("" if cell is None else visible(str(cell))) for cell in row))
+        found.add_row(*(Text("" if cell is None else escape(str(cell))) for cell in row))
     return found
 
 
-def heading(text: str) -> Text:
+def make_heading(text: str) -> Text:
     """Return a text styled as a heading."""
     from rich.text import Text
 
     return Text(f"\n{text}", style="bold cyan")
 
 
-def tolerate_any_text() -> None:
+def escape_unencodable_text() -> None:
     """Escape characters that stdout or stderr cannot encode, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -9,7 +9,7 @@ from forklake.errors import Unsupported
 
 
 @contextmanager
-def needing_packages(who: str, extra: str) -> Iterator[None]:
+def require_packages(who: str, extra: str) -> Iterator[None]:
     """Raise Unsupported with the command to install `extra` if the block lacks a package."""
     try:
         yield

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklake.cli.formatting import quoted
 from forklake.cli.scripts import Script
 from forklake.errors import InvalidInput, Unsupported
 from forklake.model.closeable import Closing
+from forklake.model.names import quoted
 from forklake.sql.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklake.sql.results import Result
 
 
-class ServedSession(Closing):
+class ServiceSession(Closing):
     """Session of a service with its attached catalogs."""
 
     def __init__(self, client: Client, catalogs: list[str]) -> None:
@@ -76,17 +76,19 @@ class ServedSession(Closing):
             self._running.cancel()
 
 
-def served(client: Client, catalogs: list[str] | None, *, create: bool) -> ServedSession:
+def open_service_session(
+    client: Client, catalogs: list[str] | None, *, create: bool
+) -> ServiceSession:
     """Open a session of a service with catalogs attached, the first of them in use."""
     if not catalogs:
         raise InvalidInput("A session of a service needs a catalog.", remedy="Pass --catalog NAME.")
     if create:
         for name in catalogs:
             client.create_catalog(name, if_not_exists=True)
-    return ServedSession(client, catalogs)
+    return ServiceSession(client, catalogs)
 
 
-def require_none(**options: object) -> None:
+def reject_options(**options: object) -> None:
     """Raise Unsupported if any of these options is set: the service controls them."""
     for name, value in options.items():
         if value:

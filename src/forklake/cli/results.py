@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from forklake.cli.formatting import duration, quoted, visible
-from forklake.cli.output import console_for
+from forklake.cli.formatting import duration, escape
+from forklake.cli.output import make_console
 from forklake.model.figures import counted
-from forklake.model.names import folded
+from forklake.model.names import folded, quoted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +35,7 @@ _LEAST, _GAP = 12, 3
 _COUNTED = 10_000
 
 
-class Form(Enum):
+class RowFormat(Enum):
     """Output formats of rows."""
 
     TABLE = "table"
@@ -44,7 +44,7 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FetchedResult:
     """Fetched rows of a result. `is_cut` is set if the result has more rows."""
 
     kind: str
@@ -64,38 +64,40 @@ class Answer:
         return int(self.rows["Count"][0].as_py())
 
 
-def fetched(result: Result, form: Form, limit: int | None) -> Answer:
-    """Fetch the rows of a result that `form` and `limit` need. Spark jobs run now."""
+def fetch_result(result: Result, row_format: RowFormat, limit: int | None) -> FetchedResult:
+    """Fetch the rows of a result that `row_format` and `limit` need. Spark jobs run now."""
     if result.is_local:
-        return Answer(result.kind, result.data)
+        return FetchedResult(result.kind, result.data)
     from forklake.engines.spark.progress import progress
     from forklake.sql.results import Result
 
-    most = limit if form is not Form.TABLE else max(limit or SHOWN, _COUNTED)
+    most = limit if row_format is not RowFormat.TABLE else max(limit or SHOWN, _COUNTED)
     data: Any = result.data
-    wanted = result if most is None else Result(result.kind, data.limit(most + 1))
+    limited = result if most is None else Result(result.kind, data.limit(most + 1))
     with progress("Running"):
-        rows = wanted.arrow()
+        rows = limited.arrow()
     is_cut = most is not None and rows.num_rows > most
-    return Answer(result.kind, rows.slice(0, most) if is_cut else rows, is_cut)
+    return FetchedResult(result.kind, rows.slice(0, most) if is_cut else rows, is_cut)
 
 
-def show(answer: Answer, form: Form, *, limit: int | None, seconds: float | None) -> None:
+def show_result(
+    result: FetchedResult, row_format: RowFormat, *, limit: int | None, seconds: float | None
+) -> None:
     """Print an answer and, on a terminal, the time that it took.
 
     JSON and CSV have no output for statements without rows, which programs would have to skip.
     """
-    if form is Form.TABLE:
-        _draw(answer, limit or SHOWN, seconds)
-    elif not answer.is_done:
-        rows = answer.rows.slice(0, limit)
-        sys.stdout.writelines(json_lines(rows) if form is Form.JSON else csv_lines(rows))
+    if row_format is RowFormat.TABLE:
+        _draw(result, limit or SHOWN, seconds)
+    elif not result.is_done:
+        rows = result.rows.slice(0, limit)
+        sys.stdout.writelines(json_lines(rows) if row_format is RowFormat.JSON else csv_lines(rows))
         sys.stdout.flush()
 
 
 def json_lines(rows: pa.Table) -> Iterator[str]:
     """Yield rows as one JSON array of objects, each object on one line."""
-    rows = rows.rename_columns(_distinct(rows.column_names))
+    rows = rows.rename_columns(_number_duplicates(rows.column_names))
     # JSON has no infinity and no NaN: they become null.
     finite = ", ".join(
         f"CASE WHEN isfinite({quoted(name)}) THEN {quoted(name)} END AS {quoted(name)}"
@@ -105,7 +107,7 @@ def json_lines(rows: pa.Table) -> Iterator[str]:
     replaced = f"REPLACE ({finite})" if finite else ""
     query = f"SELECT to_json(__row) FROM (SELECT * {replaced} FROM __rows) AS __row"
     lead = "["
-    for (text,) in _in_duckdb(query, rows):
+    for (text,) in _query_rows(query, rows):
         yield lead + _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
         lead = ",\n "
     yield "]\n" if lead != "[" else "[]\n"
@@ -117,7 +119,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 def csv_lines(rows: pa.Table) -> Iterator[str]:
     """Yield rows as CSV (RFC 4180) with a header. NULL is empty, an empty string is quoted."""
-    for row in (rows.column_names, *texts(rows)):
+    for row in (rows.column_names, *format_rows(rows)):
         yield ",".join(map(_csv_field, row)) + "\r\n"
 
 
@@ -129,13 +131,13 @@ def _csv_field(text: str | None) -> str:
     return text
 
 
-def texts(rows: pa.Table) -> list[tuple[str | None, ...]]:
+def format_rows(rows: pa.Table) -> list[tuple[str | None, ...]]:
     """Return the values of rows as texts, None for NULL."""
-    rows = rows.rename_columns(_distinct(rows.column_names))
-    return _in_duckdb("SELECT COLUMNS(*)::VARCHAR FROM __rows", rows)
+    rows = rows.rename_columns(_number_duplicates(rows.column_names))
+    return _query_rows("SELECT COLUMNS(*)::VARCHAR FROM __rows", rows)
 
 
-def _distinct(names: list[str]) -> list[str]:
+def _number_duplicates(names: list[str]) -> list[str]:
     """Number duplicate names, so that all names differ when compared without case."""
     found: dict[str, str] = {}
     for name in names:
@@ -145,7 +147,7 @@ def _distinct(names: list[str]) -> list[str]:
     return list(found.values())
 
 
-def _in_duckdb(query: str, rows: pa.Table) -> list[tuple[Any, ...]]:
+def _query_rows(query: str, rows: pa.Table) -> list[tuple[Any, ...]]:
     """Return the rows of a DuckDB query over the rows as `__rows`."""
     from forklake.engines.local.calculator import calculator
 
@@ -154,42 +156,42 @@ def _in_duckdb(query: str, rows: pa.Table) -> list[tuple[Any, ...]]:
         return cursor.execute(query).fetchall()
 
 
-def _draw(answer: Answer, limit: int, seconds: float | None) -> None:
+def _draw(result: FetchedResult, limit: int, seconds: float | None) -> None:
     from rich.text import Text
 
-    console = console_for(sys.stdout)
+    console = make_console(sys.stdout)
     footer = []
-    if answer.is_done:
-        footer = [answer.kind]
-    elif answer.count is not None:
-        footer = [answer.kind, counted(answer.count, "row")]
+    if result.is_done:
+        footer = [result.kind]
+    elif result.count is not None:
+        footer = [result.kind, counted(result.count, "row")]
     else:
-        found = drawn(answer.rows.slice(0, limit), console.width)
+        found = draw_rows(result.rows.slice(0, limit), console.width)
         console.print(found)
-        footer = _footer(answer, limit, is_brief=not console.is_terminal)
-        footer += _columns_footer(answer.rows.num_columns, found)
+        footer = _describe_count(result, limit, is_brief=not console.is_terminal)
+        footer += _describe_columns(result.rows.num_columns, found)
     if seconds is not None and console.is_terminal:
         footer.append(duration(seconds))
     if footer:
         console.print(Text(" · ".join(footer), style="dim"), soft_wrap=True)
 
 
-def _footer(answer: Answer, limit: int, *, is_brief: bool) -> list[str]:
+def _describe_count(result: FetchedResult, limit: int, *, is_brief: bool) -> list[str]:
     """Return the number of rows. If all are shown, a brief footer is empty."""
-    total = answer.rows.num_rows
+    total = result.rows.num_rows
     if total > limit:
-        more = "more than " if answer.is_cut else ""
+        more = "more than " if result.is_cut else ""
         return [f"{counted(limit, 'row')} shown of {more}{total:,} (a higher limit shows more)"]
     return [] if is_brief else [counted(total, "row")]
 
 
-def _columns_footer(count: int, table: Table) -> list[str]:
+def _describe_columns(count: int, table: Table) -> list[str]:
     """Return how many columns are shown, if not all of them."""
     shown = sum(column.header != _MORE for column in table.columns)
     return [] if shown == count else [f"{counted(count, 'column')} ({shown} shown)"]
 
 
-def drawn(rows: pa.Table, width: int | None = None) -> Table:
+def draw_rows(rows: pa.Table, width: int | None = None) -> Table:
     """Return rows as a table of a width: numbers to the right, and each row on one line.
 
     Long texts are cut. Columns that do not fit are left out, and a last column "…" shows that.
@@ -197,9 +199,9 @@ def drawn(rows: pa.Table, width: int | None = None) -> Table:
     from rich import box
     from rich.table import Table
 
-    cells = [list(map(_cell, row)) for row in texts(rows)]
-    headers = list(map(_cell, rows.column_names))
-    natural = [max(map(_width, column)) for column in zip(headers, *cells, strict=True)]
+    cells = [list(map(_format_cell, row)) for row in format_rows(rows)]
+    headers = list(map(_format_cell, rows.column_names))
+    natural = [max(map(_cell_width, column)) for column in zip(headers, *cells, strict=True)]
     widths = fit_columns(natural, width)
     found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for header, kind, most in zip(headers, rows.schema.types, widths, strict=False):
@@ -221,12 +223,12 @@ def fit_columns(natural: Sequence[int], width: int | None) -> list[int]:
     if width is None:
         return list(natural)
     least = [min(one, _LEAST) for one in natural]
-    if _total(least) > width:
+    if _total_width(least) > width:
         room = width - _GAP - 1  # without the column "…"
-        fitting = [end for end in range(1, len(least)) if _total(least[:end]) <= room]
+        fitting = [end for end in range(1, len(least)) if _total_width(least[:end]) <= room]
         least = least[: max(fitting, default=1)]
         width = max(room, 1)
-    widths, spare = [min(one, width) for one in least], max(0, width - _total(least))
+    widths, spare = [min(one, width) for one in least], max(0, width - _total_width(least))
     waiting = sorted(range(len(widths)), key=lambda place: natural[place])
     for rank, place in enumerate(waiting):
         more = min(natural[place] - widths[place], spare // (len(waiting) - rank))
@@ -235,20 +237,20 @@ def fit_columns(natural: Sequence[int], width: int | None) -> list[int]:
     return widths
 
 
-def _total(widths: Sequence[int]) -> int:
+def _total_width(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _width(cell: Text) -> int:
+def _cell_width(cell: Text) -> int:
     return max(1, *(line.cell_len for line in cell.split("\n", allow_blank=True)))
 
 
-def _cell(text: str | None) -> Text:
+def _format_cell(text: str | None) -> Text:
     from rich.text import Text
 
     if text is None:
         return Text("NULL", style="dim")
-    return Text("\n".join(map(visible, text.split("\n"))))
+    return Text("\n".join(map(escape, text.split("\n"))))
 
 
 def _is_number(kind: Any) -> bool:

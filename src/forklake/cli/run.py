@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import duration, visible
-from forklake.cli.output import console_for, table
-from forklake.cli.packages import needing_packages
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import duration, escape
+from forklake.cli.output import make_console, make_table
+from forklake.cli.packages import require_packages
 from forklake.errors import OUTCOMES, InvalidInput
 from forklake.model.figures import counted
 
@@ -41,7 +41,7 @@ class IsolationOption(Enum):
 
 @command
 def run(
-    session: Session,
+    context: CommandContext,
     workbook: Annotated[
         str, typer.Argument(metavar="WORKBOOK", help="Workbook in TOML or Python.")
     ],
@@ -109,7 +109,7 @@ def run(
       forklake run daily.toml -c sales --isolation fork -p day=2026-01-31 --report reports
       forklake run daily.toml --dry-run
     """
-    with needing_packages("Workbooks", "reagent"):
+    with require_packages("Workbooks", "reagent"):
         from forklake.reagent.run_plan import plan_run
         from forklake.reagent.workbook_files import load_workbook
         from forklake.reagent.workbook_run import WorkbookRun
@@ -124,22 +124,22 @@ def run(
         only=only or [],
     )
     if dry_run:
-        _show_plan(session, plan)
+        _show_plan(context, plan)
         return
-    with closing(_place(session)) as place, _live_table(session) as tell:
-        done = WorkbookRun(plan, place, tell).run()
-    files = [str(path) for path in done.write(report)] if report is not None else []
-    _show(session, done, files)
+    with closing(_open_place(context)) as place, _show_progress(context) as on_change:
+        result = WorkbookRun(plan, place, on_change).run()
+    files = [str(path) for path in result.write(report)] if report is not None else []
+    _show_run(context, result, files)
 
 
-def _place(session: Session) -> Place:
-    if session.server is not None:
+def _open_place(context: CommandContext) -> Place:
+    if context.server is not None:
         from forklake.reagent.served import ServedPlace
 
-        return ServedPlace(session.client())
+        return ServedPlace(context.client())
     from forklake.reagent.local import LocalPlace
 
-    return LocalPlace(session.uri, metadata_schema=session.metadata_schema)
+    return LocalPlace(context.uri, metadata_schema=context.metadata_schema)
 
 
 def _parse_parameter(text: str) -> tuple[str, str]:
@@ -155,10 +155,10 @@ def _parse_parameter(text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _live_table(session: Session) -> Iterator[OnChange | None]:
+def _show_progress(context: CommandContext) -> Iterator[OnChange | None]:
     """Show the states of all worktasks during a run, on a terminal."""
-    console = console_for(sys.stderr)
-    if session.output.as_json or not console.is_terminal:
+    console = make_console(sys.stderr)
+    if context.output.as_json or not console.is_terminal:
         yield None
         return
     from rich.live import Live
@@ -166,7 +166,7 @@ def _live_table(session: Session) -> Iterator[OnChange | None]:
     shown: list[RunReport] = []
     os.environ["FORKLAKE_PROGRESS"] = "0"  # two live displays would overwrite each other
     with Live(
-        get_renderable=lambda: _tasks(shown[0]) if shown else "Starting …",
+        get_renderable=lambda: _draw_tasks(shown[0]) if shown else "Starting …",
         console=console,
         refresh_per_second=4,
         transient=True,
@@ -174,7 +174,7 @@ def _live_table(session: Session) -> Iterator[OnChange | None]:
         yield lambda run, task: shown.append(run) if not shown else None
 
 
-def _tasks(run: RunReport) -> Table:
+def _draw_tasks(run: RunReport) -> Table:
     rows = [
         (
             one.name,
@@ -186,15 +186,15 @@ def _tasks(run: RunReport) -> Table:
         )
         for one in run.tasks.values()
     ]
-    return table(_COLUMNS, rows, numbers=_NUMBERS)
+    return make_table(_COLUMNS, rows, numbers=_NUMBERS)
 
 
-def _show(session: Session, run: RunReport, files: list[str]) -> None:
+def _show_run(context: CommandContext, run: RunReport, files: list[str]) -> None:
     def draw() -> Iterator[RenderableType]:
-        yield _tasks(run)
+        yield _draw_tasks(run)
         yield from _summary_lines(run, files)
 
-    session.output.show(run.document() | {"files": files}, draw)
+    context.output.show(run.document() | {"files": files}, draw)
     failure = run.failure()
     if not run.succeeded:
         codes = {kind.code: code for kind, (_, code) in OUTCOMES.items()}
@@ -206,35 +206,35 @@ def _summary_lines(run: RunReport, files: list[str]) -> Iterator[str]:
         for check in task.checks:
             if not check.passed:
                 word = "warning" if check.warn else "failed check"
-                yield visible(f"{word}: {task.name}: {check.name} ({check.found})")
+                yield escape(f"{word}: {task.name}: {check.name} ({check.found})")
     failure = run.failure()
     if failure is not None:
-        yield visible(f"error: {failure.message}")
+        yield escape(f"error: {failure.message}")
         if failure.remedy:
-            yield visible(f"hint: {failure.remedy}")
+            yield escape(f"hint: {failure.remedy}")
     if run.fork is not None:
-        yield visible(f"The fork {run.fork} was kept.")
+        yield escape(f"The fork {run.fork} was kept.")
     if run.publication is not None and run.publication.snapshot_id is not None:
-        yield visible(f"Merged into {run.catalog} as snapshot {run.publication.snapshot_id}.")
-    yield from (f"Report: {visible(one)}" for one in files)
+        yield escape(f"Merged into {run.catalog} as snapshot {run.publication.snapshot_id}.")
+    yield from (f"Report: {escape(one)}" for one in files)
     word = "Done" if run.succeeded else "Failed"
     yield f"{word} in {duration(run.seconds)}: run {run.run_id}."
 
 
-def _show_plan(session: Session, plan: RunPlan) -> None:
+def _show_plan(context: CommandContext, plan: RunPlan) -> None:
     from forklake.reagent.graphs import group_by_order
 
     groups = group_by_order(plan.graph)
 
     def draw() -> Iterator[RenderableType]:
         rows = [
-            (number, name, ", ".join(sorted(plan.graph[name])), _output(plan, name))
+            (number, name, ", ".join(sorted(plan.graph[name])), _describe_output(plan, name))
             for number, group in enumerate(groups, 1)
             for name in group
         ]
-        yield table(("step", "task", "after", "output"), rows, numbers=("step",))
+        yield make_table(("step", "task", "after", "output"), rows, numbers=("step",))
         count = counted(len(plan.graph), "task")
-        yield f"{count} in {visible(plan.catalog)}, isolation {plan.workbook.isolation}."
+        yield f"{count} in {escape(plan.catalog)}, isolation {plan.workbook.isolation}."
 
     document = {
         "workbook": plan.workbook.name,
@@ -242,9 +242,9 @@ def _show_plan(session: Session, plan: RunPlan) -> None:
         "isolation": plan.workbook.isolation.value,
         "steps": groups,
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
 
 
-def _output(plan: RunPlan, name: str) -> str:
+def _describe_output(plan: RunPlan, name: str) -> str:
     output = plan.tasks[name].output
     return "" if output is None else f"{output.table} ({output.mode})"

@@ -14,7 +14,7 @@ from forklake.errors import ForklakeError
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ScriptStatement:
     """One statement of a script. Its number and its line count from one."""
 
     number: int
@@ -30,29 +30,29 @@ class Script:
     dialect: str = "duckdb"
     source: str = ""
 
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[ScriptStatement]:
         """Return the statements without their semicolons and the comments around them."""
         try:
             tokens = tokenize(self.text, read=self.dialect)
         except TokenError:  # an unclosed quote or comment: treat the text as one statement
-            return [Statement(1, 1, self.text)]
+            return [ScriptStatement(1, 1, self.text)]
         return [
-            Statement(number, part[0].line, self.text[part[0].start : part[-1].end + 1])
-            for number, part in enumerate(_parts(tokens), 1)
+            ScriptStatement(number, part[0].line, self.text[part[0].start : part[-1].end + 1])
+            for number, part in enumerate(_split_statements(tokens), 1)
         ]
 
-    def check(self) -> list[Statement]:
+    def check(self) -> list[ScriptStatement]:
         """Parse all statements and return them, so that none runs if a later one is invalid."""
         from forklake.sql.dialect import parse
 
         found = self.statements()
         for one in found:
-            with located(self, one, is_alone=len(found) == 1):
+            with add_position(self, one, is_alone=len(found) == 1):
                 parse("\n" * (one.line - 1) + one.text, self.dialect)
         return found
 
 
-def _parts(tokens: list[Token]) -> Iterator[list[Token]]:
+def _split_statements(tokens: list[Token]) -> Iterator[list[Token]]:
     """Yield the tokens of each statement that is not empty."""
     part: list[Token] = []
     for token in tokens:
@@ -75,7 +75,7 @@ def is_complete(text: str, dialect: str = "duckdb") -> bool:
 
 
 @contextmanager
-def located(script: Script, statement: Statement, *, is_alone: bool) -> Iterator[None]:
+def add_position(script: Script, statement: ScriptStatement, *, is_alone: bool) -> Iterator[None]:
     """Add the number and line of a statement to the details of errors raised in the block."""
     try:
         yield

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.packages import needing_packages
-from forklake.cli.session import DEFAULT_METASTORE, Session, command
+from forklake.cli.context import DEFAULT_METASTORE, CommandContext, command
+from forklake.cli.packages import require_packages
 
 if TYPE_CHECKING:
     from forklake.crucible.settings import Settings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @command
 def serve(
-    session: Session,
+    context: CommandContext,
     host: Annotated[
         str | None,
         typer.Option(help="Address to listen on. Defaults to 127.0.0.1.", show_default=False),
@@ -45,19 +45,19 @@ def serve(
       forklake serve
       forklake serve --host 0.0.0.0 --port 80 --config forklake.toml
     """
-    settings = settings_of(session, config, host=host, port=port, create=create or None)
-    with needing_packages("Services", "server"):
+    settings = read_service_settings(context, config, host=host, port=port, create=create or None)
+    with require_packages("Services", "server"):
         from forklake.crucible.web_server import serve as run
-    with _automations(settings) if settings.automations else nullcontext():
+    with _run_automations(settings) if settings.automations else nullcontext():
         run(settings)
 
 
 @contextmanager
-def _automations(settings: Settings) -> Iterator[None]:
+def _run_automations(settings: Settings) -> Iterator[None]:
     """Run due automations in the background while the service runs."""
     from forklake.catalog.metastore import open_metastore
 
-    with needing_packages("Automations", "reagent"):
+    with require_packages("Automations", "reagent"):
         from forklake.reagent.automations import Runner
         from forklake.reagent.automations.background import run_in_background
         from forklake.reagent.automations.workbooks import workbooks
@@ -76,14 +76,14 @@ def _automations(settings: Settings) -> Iterator[None]:
         yield
 
 
-def settings_of(session: Session, config: str | None, **given: Any) -> Settings:
+def read_service_settings(context: CommandContext, config: str | None, **given: Any) -> Settings:
     """Return the settings of a file, overridden by options of the command line."""
-    with needing_packages("Services", "server"):
+    with require_packages("Services", "server"):
         from forklake.crucible.settings import read_settings
-    is_given = session.uri != DEFAULT_METASTORE or config is None
+    is_given = context.uri != DEFAULT_METASTORE or config is None
     return read_settings(
         config,
-        metastore=session.uri if is_given else None,
-        metadata_schema=session.metadata_schema,
+        metastore=context.uri if is_given else None,
+        metadata_schema=context.metadata_schema,
         **given,
     )

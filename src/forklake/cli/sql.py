@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forklake.cli.connection import CatalogsOption, CreateOption, ReadOnlyOption, connected
+from forklake.cli.connection import CatalogsOption, CreateOption, ReadOnlyOption, open_session
+from forklake.cli.context import CommandContext, command
 from forklake.cli.creation import DataPathOption
-from forklake.cli.session import Session, command
 from forklake.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Dialect(Enum):
 
 @command
 def sql(
-    session: Session,
+    context: CommandContext,
     texts: Annotated[
         list[str] | None,
         typer.Argument(metavar="SQL", help="Statements to run.", show_default=False),
@@ -83,24 +83,26 @@ def sql(
       forklake sql -c sales "SELECT * FROM orders WHERE id = ?" -p 42
       forklake sql -c sales -f script.sql
     """
-    from forklake.cli.results import Form, show
-    from forklake.cli.statement_runner import Runner
+    from forklake.cli.results import RowFormat, show_result
+    from forklake.cli.statement_runner import StatementRunner
 
-    form = Form.JSON if session.output.as_json else Form.CSV if as_csv else Form.TABLE
-    if as_csv and form is Form.JSON:
-        raise InvalidInput("Both --json and --csv are given.", remedy="Leave one of them out.")
-    scripts = _scripts(texts or [], files or [], dialect.value)
-    parameters = _parameters(values or [])
-    connection = connected(
-        session, catalogs, create=create, data_path=data_path, read_only=read_only
+    row_format = (
+        RowFormat.JSON if context.output.as_json else RowFormat.CSV if as_csv else RowFormat.TABLE
     )
-    with connection, closing(Runner(connection)) as runner:
+    if as_csv and row_format is RowFormat.JSON:
+        raise InvalidInput("Both --json and --csv are given.", remedy="Leave one of them out.")
+    scripts = _read_scripts(texts or [], files or [], dialect.value)
+    parameters = _parse_parameters(values or [])
+    connection = open_session(
+        context, catalogs, create=create, data_path=data_path, read_only=read_only
+    )
+    with connection, closing(StatementRunner(connection)) as runner:
         for script in scripts:
-            for answer, seconds in runner.run(script, parameters, form, limit):
-                show(answer, form, limit=limit, seconds=seconds)
+            for result, seconds in runner.run(script, parameters, row_format, limit):
+                show_result(result, row_format, limit=limit, seconds=seconds)
 
 
-def _scripts(texts: list[str], files: list[str], dialect: str) -> list[Script]:
+def _read_scripts(texts: list[str], files: list[str], dialect: str) -> list[Script]:
     """Return the statements to run: the arguments, else the files, else standard input."""
     from forklake.cli.scripts import Script
 
@@ -117,10 +119,10 @@ def _scripts(texts: list[str], files: list[str], dialect: str) -> list[Script]:
             remedy="Pass SQL as an argument, use --file PATH, or pipe a script in. For an"
             " interactive prompt, run forklake shell.",
         )
-    return [Script(_read_file(file), dialect, file) for file in files or [_STANDARD_INPUT]]
+    return [Script(_read_text(file), dialect, file) for file in files or [_STANDARD_INPUT]]
 
 
-def _read_file(file: str) -> str:
+def _read_text(file: str) -> str:
     if file == _STANDARD_INPUT:
         return sys.stdin.read()
     try:
@@ -136,15 +138,15 @@ def _read_file(file: str) -> str:
         ) from None
 
 
-def _parameters(given: list[str]) -> list[Any] | dict[str, Any] | None:
+def _parse_parameters(given: list[str]) -> list[Any] | dict[str, Any] | None:
     """Return parameters by position, or by name if all of them have one."""
     named = [one.partition("=") for one in given]
     if given and all(equals and name.isidentifier() for name, equals, _ in named):
-        return {name: _value(text) for name, _, text in named}
-    return [_value(one) for one in given] or None
+        return {name: _parse_value(text) for name, _, text in named}
+    return [_parse_value(one) for one in given] or None
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

@@ -11,9 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
-from forklake.cli.output import console_for
-from forklake.cli.results import Answer, Form, fetched
-from forklake.cli.scripts import Script, located
+from forklake.cli.output import make_console
+from forklake.cli.results import FetchedResult, RowFormat, fetch_result
+from forklake.cli.scripts import Script, add_position
 from forklake.errors import Cancelled
 from forklake.sql.parameters import Parameters
 from forklake.sql.session import Session
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 _INTERVAL = 0.2  # seconds between two checks of a running statement
 _INTERRUPTED = 130  # exit code after Ctrl-C
 # Spark modules import each other in cycles: two threads that import them at once would deadlock.
-_loading = threading.Lock()
+_import_lock = threading.Lock()
 
 
-class WatchedSession(Session):
+class CommandSession(Session):
     """Session that displays the start of Spark, which takes seconds and can be cancelled."""
 
     _starting: WarmUp | None = None
@@ -39,7 +39,7 @@ class WatchedSession(Session):
         from forklake.engines.spark.jobs import is_up
 
         if self._engine is None:
-            with nullcontext() if is_up() else _status("Starting Spark …"):
+            with nullcontext() if is_up() else _show_status("Starting Spark …"):
                 self._wait_for_spark()
         return super().engine
 
@@ -62,7 +62,7 @@ class WatchedSession(Session):
         self._starting.wait()
 
 
-class OtherSession(Protocol):
+class SessionWithoutSpark(Protocol):
     """Interface that the runner and the shell need of sessions that are not Spark sessions."""
 
     @property
@@ -88,15 +88,15 @@ class OtherSession(Protocol):
         """Resolve names in another catalog from now on."""
 
 
-def _status(text: str) -> AbstractContextManager[Any]:
-    console = console_for(sys.stderr)
+def _show_status(text: str) -> AbstractContextManager[Any]:
+    console = make_console(sys.stderr)
     return console.status(text) if console.is_terminal else nullcontext()
 
 
-class Runner:
+class StatementRunner:
     """Runner of scripts in a separate thread, so that Ctrl-C reaches the thread that waits."""
 
-    def __init__(self, session: Session | OtherSession) -> None:
+    def __init__(self, session: Session | SessionWithoutSpark) -> None:
         self.session = session
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="forklake-statement")
         # Start the thread now: Ctrl-C during its start would leave the pool's count wrong.
@@ -107,8 +107,8 @@ class Runner:
         self._thread.shutdown()
 
     def run(
-        self, script: Script, parameters: Parameters, form: Form, limit: int | None
-    ) -> Iterator[tuple[Answer, float]]:
+        self, script: Script, parameters: Parameters, row_format: RowFormat, limit: int | None
+    ) -> Iterator[tuple[FetchedResult, float]]:
         """Yield the answer to each statement with its seconds.
 
         An error ends the run, and its details name the statement.
@@ -116,20 +116,20 @@ class Runner:
         statements = script.check()
         results = self.session.run(script.text, parameters, dialect=script.dialect)
 
-        def answer_next() -> Answer:
-            with _loading:
+        def fetch_next() -> FetchedResult:
+            with _import_lock:
                 pass
-            return fetched(next(results), form, limit)
+            return fetch_result(next(results), row_format, limit)
 
         for statement in statements:
             began = time.perf_counter()
-            with located(script, statement, is_alone=len(statements) == 1):
-                answer = self._run_in_thread(answer_next)
-            yield answer, time.perf_counter() - began
+            with add_position(script, statement, is_alone=len(statements) == 1):
+                result = self._run_in_thread(fetch_next)
+            yield result, time.perf_counter() - began
 
-    def _run_in_thread(self, work: Callable[[], Answer]) -> Answer:
+    def _run_in_thread(self, work: Callable[[], FetchedResult]) -> FetchedResult:
         """Return the result of work in the thread. Ctrl-C cancels it; a second one exits."""
-        task: Future[Answer] | None = None
+        task: Future[FetchedResult] | None = None
         try:
             task = self._thread.submit(work)
             # Wait with a timeout: an endless wait misses signals that other threads receive.
@@ -145,7 +145,7 @@ class Runner:
         if not isinstance(self.session, Session):
             self.session.cancel()
             return
-        if isinstance(self.session, WatchedSession):
+        if isinstance(self.session, CommandSession):
             self.session.cancel_start()
         from forklake.engines.spark.jobs import cancel_jobs
 
@@ -172,7 +172,7 @@ class WarmUp(threading.Thread):
 
     def run(self) -> None:
         with suppress(Exception):  # the first statement that needs Spark raises the error again
-            with _loading:
+            with _import_lock:
                 from forklake.engines.spark.engine import Engine
 
             self._engine = Engine.start()

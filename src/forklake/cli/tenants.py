@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forklake.cli.formatting import visible
-from forklake.cli.session import Session, command
+from forklake.cli.context import CommandContext, command
+from forklake.cli.formatting import escape
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @command
 def tenants(
-    session: Session,
+    context: CommandContext,
     role: Annotated[
         str, typer.Option(metavar="NAME", help="Group role of all tenants.")
     ] = "forklake_tenant",
@@ -75,7 +75,7 @@ def tenants(
     from forklake.access.tenants import set_up
 
     limits = Limits(statement_seconds, idle_seconds, connections)
-    with session.open() as metastore:
+    with context.open() as metastore:
         made = set_up(
             metastore,
             role=role,
@@ -87,10 +87,10 @@ def tenants(
 
     def draw() -> Iterator[RenderableType]:
         views = counted(len(made.views), "view")
-        yield f"Created {views} in {visible(made.schema)}, readable by {visible(made.role)}."
+        yield f"Created {views} in {escape(made.schema)}, readable by {escape(made.role)}."
         for name in made.unlimited:
             yield (
-                f"The role {visible(name)} has no limits, so its access is refused. Run this"
+                f"The role {escape(name)} has no limits, so its access is refused. Run this"
                 " command as a superuser, or set the limits with ALTER ROLE."
             )
         if not made.is_hardened:
@@ -106,4 +106,4 @@ def tenants(
         "hardening": list(made.hardening),
         "unlimited": list(made.unlimited),
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)

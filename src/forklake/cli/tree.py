@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklake.cli.documents import Document
-from forklake.cli.formatting import visible
+from forklake.cli.formatting import escape
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def draw_tree(tree: ForkTree) -> list[Tree]:
 
     for branch in tree.branches:
         close(branch.depth)
-        label = _label(branch)
+        label = _branch_label(branch)
         if line:
             line.append(line[-1].add(label))
         else:
@@ -128,12 +128,12 @@ def draw_tree(tree: ForkTree) -> list[Tree]:
     return roots
 
 
-def _label(branch: Branch) -> Text:
+def _branch_label(branch: Branch) -> Text:
     from rich.text import Text
 
     if branch.row is None:
         return Text(f"(dropped, id {branch.catalog_id})", style="dim")
-    label = Text(visible(branch.row.catalog_name))
+    label = Text(escape(branch.row.catalog_name))
     if branch.row.fork_snapshot is not None:
         label.append(f"  at snapshot {branch.row.fork_snapshot}", style="dim")
     return label

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forklake.cli.context import CommandContext, command
 from forklake.cli.formatting import duration
-from forklake.cli.output import table
-from forklake.cli.session import Session, command
+from forklake.cli.output import make_table
 from forklake.model.figures import counted, size
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NamesArgument = Annotated[
 
 @command
 def storage(
-    session: Session,
+    context: CommandContext,
     names: NamesArgument = None,
     limit: Annotated[
         int, typer.Option(min=1, max=10_000, help="Maximum number of catalogs without NAME.")
@@ -42,7 +42,7 @@ def storage(
       forklake storage
       forklake storage sales agent-1
     """
-    with session.reach() as metastore:
+    with context.connect() as metastore:
         chosen = names or [row.catalog_name for row in metastore.catalogs(limit=limit)]
         found = metastore.storage(chosen)
 
@@ -57,7 +57,7 @@ def storage(
             for one in found
         ]
         sizes = ("private", "shared", "freed if dropped")
-        yield table(("catalog", *sizes), rows, numbers=sizes) if rows else "No catalogs."
+        yield make_table(("catalog", *sizes), rows, numbers=sizes) if rows else "No catalogs."
 
     document = {
         "catalogs": [
@@ -70,12 +70,12 @@ def storage(
             for one in found
         ]
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
 
 
 @command
 def maintain(
-    session: Session,
+    context: CommandContext,
     names: NamesArgument = None,
     seconds: Annotated[
         float | None,
@@ -102,8 +102,8 @@ def maintain(
     """
     from forklake.maintenance.due import maintain as run
 
-    with session.open() as metastore, ExitStack() as stack:
-        compacting = _compacting(session, stack) if compact else None
+    with context.open() as metastore, ExitStack() as stack:
+        compacting = _open_compaction(context, stack) if compact else None
         steps = list(run(metastore, names, seconds=seconds, compacting=compacting))
 
     def draw() -> Iterator[RenderableType]:
@@ -116,7 +116,11 @@ def maintain(
             )
             for one in steps
         ]
-        yield table(("catalog", "operation", "done", "time"), rows) if rows else "Nothing is due."
+        yield (
+            make_table(("catalog", "operation", "done", "time"), rows)
+            if rows
+            else "Nothing is due."
+        )
         yield f"{counted(len(rows), 'step')}."
 
     document = {
@@ -131,12 +135,12 @@ def maintain(
             for one in steps
         ]
     }
-    session.output.show(document, draw)
+    context.output.show(document, draw)
 
 
-def _compacting(session: Session, stack: ExitStack) -> Compacting:
+def _open_compaction(context: CommandContext, stack: ExitStack) -> Compacting:
     import forklake
     from forklake.maintenance.due import with_session
 
     spark = stack.enter_context(forklake.connect())
-    return with_session(spark, session.uri, session.metadata_schema)
+    return with_session(spark, context.uri, context.metadata_schema)

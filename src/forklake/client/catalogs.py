@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from forklake.client.definitions import PAGE, RemoteDefinitions, zoned
-from forklake.client.documents import Document, snapshot
+from forklake.client.definitions import PAGE, RemoteDefinitions, require_time_zone
+from forklake.client.documents import Document, to_snapshot
 from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput
 from forklake.model.ids import CatalogId, SnapshotId
@@ -55,7 +55,7 @@ class RemoteCatalog(RemoteDefinitions):
         while limit is None or len(found) < limit:
             wanted = PAGE if limit is None else min(PAGE, limit - len(found))
             answer = self._transport.get(self._path("snapshots"), before=before, limit=wanted)
-            found = [*map(snapshot, answer["snapshots"]), *found]
+            found = [*map(to_snapshot, answer["snapshots"]), *found]
             before = answer["next"]
             if before is None:
                 break
@@ -76,7 +76,7 @@ class RemoteCatalog(RemoteDefinitions):
         """Set an option; None removes the setting."""
         wanted = {"schema": schema, "table": table}
         self._transport.send(
-            "PUT", self._path("options", name), wanted=wanted, body={"value": value}
+            "PUT", self._path("options", name), parameters=wanted, body={"value": value}
         )
 
     def set_options(
@@ -116,11 +116,11 @@ class RemoteCatalog(RemoteDefinitions):
         body = {
             "table": table,
             "schema_name": schema,
-            "older_than": None if older_than is None else zoned(older_than).isoformat(),
+            "older_than": None if older_than is None else require_time_zone(older_than).isoformat(),
             "dry_run": dry_run,
             "wait_seconds": wait_seconds,
         }
-        return self._made(self._path("maintenance", operation), body)
+        return self._post(self._path("maintenance", operation), body)
 
     def maintenance_runs(self) -> list[Document]:
         """Return the maintenance runs since the service started, newest first."""

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from forklake.catalog.storage import CatalogStorage
 from forklake.client.catalogs import RemoteCatalog
-from forklake.client.documents import Document, catalog_row
+from forklake.client.documents import Document, to_catalog_row
 from forklake.client.sessions import RemoteSession
 from forklake.client.transport import Transport, path_of
 from forklake.errors import InvalidInput, NotFound, Unsupported
@@ -65,15 +65,15 @@ class Client(Closing):
     ) -> RemoteSession:
         """Open a session on a catalog, or on its state at a snapshot."""
         body = {"catalog": catalog, "alias": alias, "snapshot": snapshot}
-        answer = self.transport.change("POST", path_of("sessions"), body)
-        return RemoteSession(self.transport, answer["session"])
+        response = self.transport.change("POST", path_of("sessions"), body)
+        return RemoteSession(self.transport, response["session"])
 
     # Reading
 
     def catalog(self, name: str) -> RemoteCatalog:
         """Return a catalog by name, or raise NotFound."""
         return RemoteCatalog(
-            self.transport, catalog_row(self.transport.get(path_of("catalogs", name)))
+            self.transport, to_catalog_row(self.transport.get(path_of("catalogs", name)))
         )
 
     def find(self, name: str) -> CatalogRow | None:
@@ -92,11 +92,11 @@ class Client(Closing):
         found: list[CatalogRow] = []
         while limit is None or len(found) < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            answer = self.transport.get(path, **wanted, limit=size)
-            found += map(catalog_row, answer["catalogs"])
-            if answer["next"] is None:
+            response = self.transport.get(path, **wanted, limit=size)
+            found += map(to_catalog_row, response["catalogs"])
+            if response["next"] is None:
                 break
-            wanted["after"] = answer["next"]
+            wanted["after"] = response["next"]
         return found
 
     def all_catalogs(self, *, prefix: str = "") -> Iterator[CatalogRow]:
@@ -167,13 +167,13 @@ class Client(Closing):
     def _provide(
         self, path: str, request: CreateRequest | ForkRequest, **wanted: object
     ) -> Provided:
-        body = wanted | {"if_not_exists": request.if_not_exists} | _lifetime(request.ttl)
+        body = wanted | {"if_not_exists": request.if_not_exists} | _lifetime_body(request.ttl)
         found, created = list[CatalogRow](), 0
         for first in range(0, len(request.names), _BATCH):
             batch = list(request.names[first : first + _BATCH])
-            answer = self.transport.change("POST", path, body | {"names": batch})
-            found += map(catalog_row, answer["catalogs"])
-            created += answer["made"]
+            response = self.transport.change("POST", path, body | {"names": batch})
+            found += map(to_catalog_row, response["catalogs"])
+            created += response["made"]
         return Provided(found, created)
 
     # Comparing
@@ -214,8 +214,8 @@ class Client(Closing):
 
     def rename_catalog(self, name: str, new_name: str) -> RemoteCatalog:
         """Rename a catalog. Its contents do not change."""
-        answer = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
-        return RemoteCatalog(self.transport, catalog_row(answer))
+        response = self.transport.change("PATCH", path_of("catalogs", name), {"name": new_name})
+        return RemoteCatalog(self.transport, to_catalog_row(response))
 
     def drop_catalog(self, name: str, *, if_exists: bool = False) -> None:
         """Drop a catalog. Its forks are not affected."""
@@ -234,8 +234,8 @@ class Client(Closing):
 
         Return the snapshot, or None if it does not inherit anything.
         """
-        answer = self.transport.change("POST", path_of("catalogs", name, "materialize"))
-        return None if answer["snapshot"] is None else SnapshotId(answer["snapshot"])
+        response = self.transport.change("POST", path_of("catalogs", name, "materialize"))
+        return None if response["snapshot"] is None else SnapshotId(response["snapshot"])
 
     def storage(self, names: Sequence[str]) -> list[CatalogStorage]:
         """Return the storage use of catalogs."""
@@ -245,9 +245,9 @@ class Client(Closing):
         ]
 
 
-def _seconds(ttl: timedelta | None) -> int | None:
+def _lifetime_seconds(ttl: timedelta | None) -> int | None:
     return None if ttl is None else int(ttl.total_seconds())
 
 
-def _lifetime(ttl: timedelta | None) -> Document:
-    return {} if ttl is None else {"ttl_seconds": _seconds(ttl)}
+def _lifetime_body(ttl: timedelta | None) -> Document:
+    return {} if ttl is None else {"ttl_seconds": _lifetime_seconds(ttl)}

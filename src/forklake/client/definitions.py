@@ -24,31 +24,31 @@ class RemoteDefinitions:
     def _path(self, *parts: object) -> str:
         raise NotImplementedError
 
-    def _made(self, path: str, body: Document) -> Document:
-        made: Document = self._transport.change("POST", path, body)
-        return made
+    def _post(self, path: str, body: Document) -> Document:
+        document: Document = self._transport.change("POST", path, body)
+        return document
 
-    def _changed(self, path: str, changes: Document) -> Document:
+    def _patch(self, path: str, changes: Document) -> Document:
         changed: Document = self._transport.change("PATCH", path, changes)
         return changed
 
-    def _dropped(self, path: str, **wanted: bool) -> None:
-        self._transport.send("DELETE", path, wanted=wanted)
+    def _delete(self, path: str, **parameters: bool) -> None:
+        self._transport.send("DELETE", path, parameters=parameters)
 
-    def _pages(self, path: str, kind: str, version: int | None) -> Iterator[Document]:
+    def _fetch_pages(self, path: str, kind: str, version: int | None) -> Iterator[Document]:
         after: Any = None
         while True:
-            answer = self._transport.get(path, snapshot=version, after=after, limit=PAGE)
-            yield from answer[kind]
-            after = answer["next"]
+            response = self._transport.get(path, snapshot=version, after=after, limit=PAGE)
+            yield from response[kind]
+            after = response["next"]
             if after is None:
                 return
 
     def snapshot_at(self, timestamp: datetime | None = None) -> int:
         """Return the id of the current snapshot, or of the one at a timestamp."""
-        moment = None if timestamp is None else zoned(timestamp).isoformat()
-        answer = self._transport.get(self._path("schemas"), timestamp=moment)
-        return int(answer["snapshot"])
+        moment = None if timestamp is None else require_time_zone(timestamp).isoformat()
+        response = self._transport.get(self._path("schemas"), timestamp=moment)
+        return int(response["snapshot"])
 
     # Schemas
 
@@ -59,24 +59,24 @@ class RemoteDefinitions:
     def create_schema(self, name: str, *, if_not_exists: bool = False) -> Document:
         """Create a schema."""
         body = {"name": name, "if_not_exists": if_not_exists}
-        return self._made(self._path("schemas"), body)
+        return self._post(self._path("schemas"), body)
 
     def rename_schema(self, name: str, new_name: str) -> Document:
         """Rename a schema. Its contents do not change."""
-        return self._changed(self._path("schemas", name), {"name": new_name})
+        return self._patch(self._path("schemas", name), {"name": new_name})
 
     def drop_schema(self, name: str, *, cascade: bool = False, if_exists: bool = False) -> None:
         """Drop a schema, with `cascade` together with its contents."""
-        self._dropped(self._path("schemas", name), cascade=cascade, if_exists=if_exists)
+        self._delete(self._path("schemas", name), cascade=cascade, if_exists=if_exists)
 
     # Tables
 
-    def _table(self, name: str, schema: str, *parts: object) -> str:
+    def _table_path(self, name: str, schema: str, *parts: object) -> str:
         return self._path("schemas", schema, "tables", name, *parts)
 
     def table(self, name: str, schema: str = MAIN, *, version: int | None = None) -> Document:
         """Return a table with its columns, row count and size, now or at a given snapshot."""
-        found: Document = self._transport.get(self._table(name, schema), snapshot=version)
+        found: Document = self._transport.get(self._table_path(name, schema), snapshot=version)
         return found
 
     def tables(
@@ -95,12 +95,12 @@ class RemoteDefinitions:
         return [
             one | {"schema_name": name}
             for name in names
-            for one in self._pages(self._path("schemas", name, "tables"), "tables", version)
+            for one in self._fetch_pages(self._path("schemas", name, "tables"), "tables", version)
         ]
 
     def files(self, name: str, schema: str = MAIN, *, version: int | None = None) -> list[Document]:
         """Return the data files of a table, at the current or a given snapshot."""
-        return list(self._pages(self._table(name, schema, "files"), "files", version))
+        return list(self._fetch_pages(self._table_path(name, schema, "files"), "files", version))
 
     def create_table(
         self,
@@ -115,26 +115,28 @@ class RemoteDefinitions:
         """Create a table. A partition key is a column and a transform, such as `identity`."""
         body = {
             "name": name,
-            "columns": [_column(one) for one in columns],
-            "partition_by": _keys(partition_by),
+            "columns": [_column_body(one) for one in columns],
+            "partition_by": _partition_bodies(partition_by),
             "comment": comment,
             "if_not_exists": if_not_exists,
         }
-        return self._made(self._path("schemas", schema, "tables"), body)
+        return self._post(self._path("schemas", schema, "tables"), body)
 
     def rename_table(self, name: str, new_name: str, *, schema: str = MAIN) -> Document:
         """Rename a table within its schema."""
-        return self._changed(self._table(name, schema), {"name": new_name})
+        return self._patch(self._table_path(name, schema), {"name": new_name})
 
     def set_comment(self, table: str, comment: str | None, *, schema: str = MAIN) -> Document:
         """Set the comment of a table; None removes it."""
-        return self._changed(self._table(table, schema), {"comment": comment})
+        return self._patch(self._table_path(table, schema), {"comment": comment})
 
     def set_partitioning(
         self, table: str, keys: Sequence[tuple[str, str]], *, schema: str = MAIN
     ) -> Document:
         """Set the partition keys for new files of a table."""
-        return self._changed(self._table(table, schema), {"partition_by": _keys(keys)})
+        return self._patch(
+            self._table_path(table, schema), {"partition_by": _partition_bodies(keys)}
+        )
 
     def set_sorted_by(
         self, table: str, keys: Sequence[tuple[str, bool, bool]], *, schema: str = MAIN
@@ -142,11 +144,11 @@ class RemoteDefinitions:
         """Set the sort order of new files: tuples of column, is_descending and nulls_first."""
         names = ("column", "is_descending", "nulls_first")
         listed = [dict(zip(names, key, strict=True)) for key in keys]
-        return self._changed(self._table(table, schema), {"sorted_by": listed})
+        return self._patch(self._table_path(table, schema), {"sorted_by": listed})
 
     def drop_table(self, name: str, *, schema: str = MAIN, if_exists: bool = False) -> None:
         """Drop a table."""
-        self._dropped(self._table(name, schema), if_exists=if_exists)
+        self._delete(self._table_path(name, schema), if_exists=if_exists)
 
     # Columns
 
@@ -163,41 +165,41 @@ class RemoteDefinitions:
     ) -> Document:
         """Add a column to a table. Existing rows return its default value."""
         body = {"name": name, "type": type, "default": default, "comment": comment}
-        path = self._table(table, schema, "columns")
-        return self._made(path, body | {"nulls_allowed": nulls_allowed})
+        path = self._table_path(table, schema, "columns")
+        return self._post(path, body | {"nulls_allowed": nulls_allowed})
 
     def rename_column(
         self, table: str, column: str, new_name: str, *, schema: str = MAIN
     ) -> Document:
         """Rename a column."""
-        return self._changed(self._table(table, schema, "columns", column), {"name": new_name})
+        return self._patch(self._table_path(table, schema, "columns", column), {"name": new_name})
 
     def set_column_type(
         self, table: str, column: str, type: Any, *, schema: str = MAIN
     ) -> Document:
         """Widen the type of a column."""
-        return self._changed(self._table(table, schema, "columns", column), {"type": type})
+        return self._patch(self._table_path(table, schema, "columns", column), {"type": type})
 
     def set_default(
         self, table: str, column: str, default: str | None, *, schema: str = MAIN
     ) -> Document:
         """Set the default of a column for new rows; None removes it."""
-        return self._changed(self._table(table, schema, "columns", column), {"default": default})
+        return self._patch(self._table_path(table, schema, "columns", column), {"default": default})
 
     def set_column_comment(
         self, table: str, column: str, comment: str | None, *, schema: str = MAIN
     ) -> Document:
         """Set the comment of a column; None removes it."""
-        return self._changed(self._table(table, schema, "columns", column), {"comment": comment})
+        return self._patch(self._table_path(table, schema, "columns", column), {"comment": comment})
 
     def allow_nulls(self, table: str, column: str, *, schema: str = MAIN) -> Document:
         """Allow nulls in a column. To forbid them, use SQL in a session."""
-        path = self._table(table, schema, "columns", column)
-        return self._changed(path, {"nulls_allowed": True})
+        path = self._table_path(table, schema, "columns", column)
+        return self._patch(path, {"nulls_allowed": True})
 
     def drop_column(self, table: str, column: str, *, schema: str = MAIN) -> None:
         """Drop a column."""
-        self._dropped(self._table(table, schema, "columns", column))
+        self._delete(self._table_path(table, schema, "columns", column))
 
     # Views
 
@@ -224,25 +226,25 @@ class RemoteDefinitions:
         """Create a view. The service checks its query."""
         body = {"name": name, "sql": sql, "or_replace": or_replace}
         path = self._path("schemas", schema, "views")
-        return self._made(path, body | {"if_not_exists": if_not_exists})
+        return self._post(path, body | {"if_not_exists": if_not_exists})
 
     def drop_view(self, name: str, *, schema: str = MAIN, if_exists: bool = False) -> None:
         """Drop a view."""
-        self._dropped(self._path("schemas", schema, "views", name), if_exists=if_exists)
+        self._delete(self._path("schemas", schema, "views", name), if_exists=if_exists)
 
 
-def _column(column: ColumnLike) -> Document:
+def _column_body(column: ColumnLike) -> Document:
     if isinstance(column, Mapping):
         return dict(column)
     name, kind = column
     return {"name": name, "type": kind}
 
 
-def _keys(keys: Sequence[tuple[str, str]]) -> list[Document]:
+def _partition_bodies(keys: Sequence[tuple[str, str]]) -> list[Document]:
     return [{"column": column, "transform": transform} for column, transform in keys]
 
 
-def zoned(moment: datetime) -> datetime:
+def require_time_zone(moment: datetime) -> datetime:
     """Return a timestamp that has a time zone, or raise InvalidInput."""
     if moment.tzinfo is None:
         raise InvalidInput(

@@ -14,25 +14,25 @@ from forklake.store.catalogs import CatalogRow
 Document = dict[str, Any]
 
 
-def catalog_row(document: Document) -> CatalogRow:
+def to_catalog_row(document: Document) -> CatalogRow:
     """Return the catalog described by a document."""
     return CatalogRow(
         catalog_id=CatalogId(document["catalog_id"]),
         catalog_uuid=document["uuid"],
         catalog_name=document["name"],
         begin_snapshot=SnapshotId(document["begin_snapshot"]),
-        parent_catalog_id=_optional(CatalogId, document["parent_catalog_id"]),
-        fork_snapshot=_optional(SnapshotId, document["fork_snapshot"]),
+        parent_catalog_id=_convert_optional(CatalogId, document["parent_catalog_id"]),
+        fork_snapshot=_convert_optional(SnapshotId, document["fork_snapshot"]),
         data_path=document["data_path"],
         path=document["path"],
     )
 
 
-def _optional(kind: Any, number: int | None) -> Any:
+def _convert_optional(kind: Any, number: int | None) -> Any:
     return None if number is None else kind(number)
 
 
-def snapshot(document: Document) -> Snapshot:
+def to_snapshot(document: Document) -> Snapshot:
     """Return the snapshot described by a document."""
     return Snapshot(
         snapshot_id=SnapshotId(document["snapshot_id"]),
@@ -46,13 +46,13 @@ def snapshot(document: Document) -> Snapshot:
     )
 
 
-def column_type(document: Any) -> ColumnType:
+def to_column_type(document: Any) -> ColumnType:
     """Return the column type for a type name, or for an object that describes a nested type."""
     match document:
         case {"struct": fields}:
-            return struct_of([(one["name"], column_type(one["type"])) for one in fields])
+            return struct_of([(one["name"], to_column_type(one["type"])) for one in fields])
         case {"list": element}:
-            return list_of(column_type(element))
+            return list_of(to_column_type(element))
         case {"map": {"key": key, "value": value}}:
-            return map_of(column_type(key), column_type(value))
+            return map_of(to_column_type(key), to_column_type(value))
     return scalar(document)

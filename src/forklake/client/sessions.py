@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from forklake.client.documents import Document
-from forklake.client.transport import ARROW, Transport, error_of, path_of
+from forklake.client.transport import ARROW, Transport, path_of, to_error
 from forklake.errors import NotFound
 from forklake.model.closeable import Closing
 from forklake.sql.results import Result
@@ -31,7 +31,7 @@ class RemoteStatement:
         found: Document = self.session.transport.send(
             "GET",
             self.session.path("statements", self.number),
-            wanted={"wait_seconds": wait_seconds},
+            parameters={"wait_seconds": wait_seconds},
         ).json()
         return found
 
@@ -41,24 +41,24 @@ class RemoteStatement:
         while state["ended"] is None:
             state = self.state(wait_seconds=_WAIT)
         if state["error"] is not None:
-            raise error_of(state["error"])
+            raise to_error(state["error"])
         return Result(state["kind"] or "", self.rows(state["row_count"] or 0))
 
     def rows(self, count: int) -> pa.Table:
         """Return all rows, fetched page by page."""
-        found = self._page(0)
+        found = self._fetch_page(0)
         pages, offset = [found], found.num_rows
         while found.num_rows and offset < count:
-            found = self._page(offset)
+            found = self._fetch_page(offset)
             pages.append(found)
             offset += found.num_rows
         return pa.concat_tables(pages)
 
-    def _page(self, offset: int) -> pa.Table:
+    def _fetch_page(self, offset: int) -> pa.Table:
         path = self.session.path("statements", self.number, "rows")
-        wanted = {"offset": offset, "limit": _PAGE}
-        answer = self.session.transport.send("GET", path, wanted=wanted, accept=ARROW)
-        return pa.ipc.open_stream(answer.content).read_all()
+        parameters = {"offset": offset, "limit": _PAGE}
+        response = self.session.transport.send("GET", path, parameters=parameters, accept=ARROW)
+        return pa.ipc.open_stream(response.content).read_all()
 
     def cancel(self) -> None:
         """Cancel the statement. Does nothing if it has ended."""

@@ -35,34 +35,34 @@ class Transport:
         """Close all connections."""
         self._client.close()
 
-    def get(self, path: str, **wanted: Any) -> Any:
+    def get(self, path: str, **parameters: Any) -> Any:
         """Send a GET request and return the JSON response. Retry if the service is unavailable."""
-        return _retry_if_unavailable(self.send)("GET", path, wanted=wanted).json()
+        return _retry_if_unavailable(self.send)("GET", path, parameters=parameters).json()
 
     def change(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a request that changes something, and return the JSON response or None.
 
         It is not retried: the change may have been made even if the response was lost.
         """
-        answer = self.send(method, path, body=body)
-        return answer.json() if answer.content else None
+        response = self.send(method, path, body=body)
+        return response.json() if response.content else None
 
     def send(
         self,
         method: str,
         path: str,
         *,
-        wanted: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         accept: str = "application/json",
     ) -> httpx.Response:
         """Send one request and return its response, or raise the error that it reports."""
-        given = {name: value for name, value in (wanted or {}).items() if value is not None}
+        query = {name: value for name, value in (parameters or {}).items() if value is not None}
         try:
-            answer = self._client.request(
+            response = self._client.request(
                 method,
                 path,
-                params=given,
+                params=query,
                 json=body,
                 headers={"Accept": accept},
             )
@@ -71,9 +71,9 @@ class Transport:
                 f"The service at {self.url} does not respond: {reason or type(reason).__name__}.",
                 remedy="Check that it is running and that the URL is correct.",
             ) from None
-        if answer.is_success:
-            return answer
-        raise _error(answer)
+        if response.is_success:
+            return response
+        raise _response_error(response)
 
 
 def path_of(*parts: object) -> str:
@@ -92,19 +92,19 @@ def path_of(*parts: object) -> str:
     return "/v1/" + "/".join(quote(text, safe="") for text in texts)
 
 
-def _error(answer: httpx.Response) -> ForklakeError:
+def _response_error(response: httpx.Response) -> ForklakeError:
     try:
-        problem = answer.json()["error"]
-        return error_of(problem)
+        problem = response.json()["error"]
+        return to_error(problem)
     except (ValueError, KeyError, TypeError):
         return Unavailable(
-            f"The response of {answer.url.host} with status {answer.status_code} is not from a"
+            f"The response of {response.url.host} with status {response.status_code} is not from a"
             " Forklake service.",
             remedy="Check the URL of the service.",
         )
 
 
-def error_of(problem: Mapping[str, Any]) -> ForklakeError:
+def to_error(problem: Mapping[str, Any]) -> ForklakeError:
     """Return the error that an error response describes."""
     kind = _CODES.get(problem["code"], ForklakeError)
     return kind(problem["message"], remedy=problem["remedy"], **problem["details"])

@@ -14,10 +14,10 @@ from typing import Annotated
 
 import typer
 
-from forklake.cli.demo.stage import Stage
+from forklake.cli.demo.console import DemoConsole
 from forklake.cli.demo.tour import Tour
-from forklake.cli.output import Output, tolerate_any_text
-from forklake.cli.statement_runner import WatchedSession
+from forklake.cli.output import CommandOutput, escape_unencodable_text
+from forklake.cli.statement_runner import CommandSession
 from forklake.errors import AlreadyExists, ForklakeError, outcome
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -39,19 +39,19 @@ def demo(
     ] = None,
 ) -> None:
     """Demonstrate forks on the lake of a shop."""
-    output = Output()
+    output = CommandOutput()
     try:
-        with _folder(keep) as folder, WatchedSession() as session:
-            tour = Tour(Stage(session, output), folder, rows=rows, forks=forks)
+        with _open_folder(keep) as folder, CommandSession() as session:
+            tour = Tour(DemoConsole(session, output), folder, rows=rows, forks=forks)
             tour.run()
-            output.draw(suggestions(tour.uri if keep else None))
+            output.draw(suggest_commands(tour.uri if keep else None))
     except ForklakeError as error:
         output.error(error)
         raise typer.Exit(outcome(error)[1]) from None
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
+def _open_folder(keep: Path | None) -> Iterator[Path]:
     if keep is not None:
         if keep.exists():
             raise AlreadyExists(
@@ -65,7 +65,7 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def suggestions(uri: str | None) -> list[str]:
+def suggest_commands(uri: str | None) -> list[str]:
     """Return commands that can be pasted as they are, for the lake at `uri` or for a new lake."""
     program = "forklake"
     if shutil.which(program) is None:
@@ -92,5 +92,5 @@ _ON_THE_LAKE = (
 )
 
 if __name__ == "__main__":
-    tolerate_any_text()
+    escape_unencodable_text()
     app()

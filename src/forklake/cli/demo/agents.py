@@ -21,7 +21,7 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class AgentRun:
     """Result of the statements of an agent: the number of changed rows, and start and end times."""
 
     agent: Agent
@@ -103,10 +103,12 @@ AGENTS = (
     ),
 )
 
-Tell = Callable[[Agent, str, float], None]
+OnStatement = Callable[[Agent, str, float], None]
 
 
-def work_at_once(session: Session, agents: Sequence[Agent], tell: Tell) -> list[Work]:
+def run_agents(
+    session: Session, agents: Sequence[Agent], on_statement: OnStatement
+) -> list[AgentRun]:
     """Run the statements of all agents at once, each agent with a thread and a session.
 
     The callback runs after every statement. The forks are attached under the names of the
@@ -114,21 +116,23 @@ def work_at_once(session: Session, agents: Sequence[Agent], tell: Tell) -> list[
     """
     start = threading.Barrier(len(agents))
 
-    def work(agent: Agent) -> Work:
+    def run_agent(agent: Agent) -> AgentRun:
         with session.cursor() as own:
             own.use(agent.name)
             start.wait()
             began = time.perf_counter()
-            changed = sum(_run(own, agent, text, tell) for text in agent.statements)
-            return Work(agent, changed, began, time.perf_counter())
+            changed = sum(
+                _run_statement(own, agent, text, on_statement) for text in agent.statements
+            )
+            return AgentRun(agent, changed, began, time.perf_counter())
 
     with ThreadPoolExecutor(len(agents)) as threads:
-        return list(threads.map(work, agents))
+        return list(threads.map(run_agent, agents))
 
 
-def _run(session: Session, agent: Agent, text: str, tell: Tell) -> int:
+def _run_statement(session: Session, agent: Agent, text: str, on_statement: OnStatement) -> int:
     """Run a statement and return the number of rows that it changed."""
     began = time.perf_counter()
     rows = session.execute(text).arrow()
-    tell(agent, text, time.perf_counter() - began)
+    on_statement(agent, text, time.perf_counter() - began)
     return int(rows["Count"][0].as_py()) if rows.column_names == ["Count"] else 0

@@ -36,7 +36,7 @@ FROM range({visits}) AS t(i)
 """
 
 
-def statements(orders: int) -> list[str]:
+def shop_statements(orders: int) -> list[str]:
     """Return the statements that create the shop with a number of orders."""
     counts = {"orders": orders, "customers": orders // 20, "visits": orders // 2}
     made = (DICE, CUSTOMERS, ORDERS, VISITS)
@@ -51,7 +51,7 @@ GROUP BY ALL
 ORDER BY revenue DESC
 """
 
-_HELD = """
+_CONTENTS = """
 SELECT '{0}' AS catalog, count(*) AS orders, sum(amount) AS revenue,
        (SELECT count(*) FROM {0}.customers) AS customers,
        (SELECT count(*) FROM {0}.visits) AS visits
@@ -59,6 +59,6 @@ FROM {0}.orders
 """
 
 
-def held_by(*catalogs: str) -> str:
+def build_contents_query(*catalogs: str) -> str:
     """Return a query for the row counts and the revenue of some catalogs."""
-    return "UNION ALL".join(_HELD.format(name) for name in catalogs)
+    return "UNION ALL".join(_CONTENTS.format(name) for name in catalogs)

@@ -7,14 +7,14 @@ from contextlib import closing
 
 import typer
 
-from forklake.cli.connection import CatalogsOption, CreateOption, ReadOnlyOption, connected
+from forklake.cli.connection import CatalogsOption, CreateOption, ReadOnlyOption, open_session
+from forklake.cli.context import CommandContext, command
 from forklake.cli.creation import DataPathOption
-from forklake.cli.session import Session, command
 
 
 @command
 def shell(
-    session: Session,
+    context: CommandContext,
     catalogs: CatalogsOption = None,
     create: CreateOption = False,
     data_path: DataPathOption = None,
@@ -30,22 +30,22 @@ def shell(
       forklake shell
       forklake shell --catalog sales --create
     """
-    from forklake.cli.results import Form
+    from forklake.cli.results import RowFormat
     from forklake.cli.shell.input import PipedReader
     from forklake.cli.shell.shell import Shell
 
-    form = Form.JSON if session.output.as_json else Form.TABLE
-    connection = connected(
-        session, catalogs, create=create, data_path=data_path, read_only=read_only
+    row_format = RowFormat.JSON if context.output.as_json else RowFormat.TABLE
+    connection = open_session(
+        context, catalogs, create=create, data_path=data_path, read_only=read_only
     )
-    with connection, closing(Shell(connection, form)) as opened:
+    with connection, closing(Shell(connection, row_format)) as shell:
         if sys.stdin.isatty() and sys.stdout.isatty():
             from forklake.cli.shell.prompt import Prompt
 
-            opened.greet()
-            opened.read_from(Prompt(connection))
-            opened.code = 0  # the user has already seen the errors
+            shell.greet()
+            shell.read_from(Prompt(connection))
+            shell.code = 0  # the user has already seen the errors
         else:
-            opened.read_from(PipedReader(sys.stdin))
-    if opened.code:
-        raise typer.Exit(opened.code)
+            shell.read_from(PipedReader(sys.stdin))
+    if shell.code:
+        raise typer.Exit(shell.code)

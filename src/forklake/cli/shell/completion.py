@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from forklake.cli.formatting import quoted
-from forklake.cli.shell.dots import COMMANDS
+from forklake.cli.shell.dot_commands import COMMANDS
 from forklake.cli.shell.input import is_dot_command
 from forklake.cli.shell.words import FUNCTIONS, KEYWORDS
 from forklake.errors import ForklakeError
-from forklake.model.names import folded
+from forklake.model.names import folded, quoted
 
 if TYPE_CHECKING:
     from forklake.model.state import CatalogState
@@ -34,7 +33,7 @@ _MENTIONED = re.compile(rf"\b(?:{_OF_RELATIONS})\s+({_PATH})(?:\s+(?:AS\s+)?(\w+
 _PLAIN = re.compile(r"[a-z_]\w*", re.IGNORECASE)
 
 # A name and its kind.
-Found = tuple[str, str]
+Candidate = tuple[str, str]
 
 
 class SqlCompleter(Completer):
@@ -47,24 +46,24 @@ class SqlCompleter(Completer):
         """Yield completions of the word before the cursor."""
         before = document.text_before_cursor
         if is_dot_command(document.text):
-            yield from _completions(before.lstrip(), ((name, "command") for name in COMMANDS))
+            yield from _complete(before.lstrip(), ((name, "command") for name in COMMANDS))
             return
         typed = _TYPED.search(before)
         assert typed is not None  # the pattern matches the empty text too
-        path = [_bare(one) for one in re.findall(_PART, typed[1])]
-        names = list(self._names(path, document.text, before[: typed.start()]))
-        yield from _completions(typed[2], names)
+        path = [_unquote(one) for one in re.findall(_PART, typed[1])]
+        names = list(self._find_names(path, document.text, before[: typed.start()]))
+        yield from _complete(typed[2], names)
 
-    def _names(self, path: list[str], text: str, before: str) -> Iterator[Found]:
-        known = _Known(self._session, text)
+    def _find_names(self, path: list[str], text: str, before: str) -> Iterator[Candidate]:
+        visible = _VisibleNames(self._session, text)
         try:
             if path:
-                yield from known.beneath(path)
+                yield from visible.names_under(path)
                 return
-            yield from known.relations()
+            yield from visible.relations()
             if _WANTS_RELATION.search(before):
                 return
-            yield from known.columns()
+            yield from visible.columns()
         except ForklakeError:  # completion must not fail if the metastore cannot be read
             pass
         if not path:
@@ -72,7 +71,7 @@ class SqlCompleter(Completer):
             yield from ((word, "keyword") for word in KEYWORDS)
 
 
-def _completions(typed: str, names: Iterable[Found]) -> Iterator[Completion]:
+def _complete(typed: str, names: Iterable[Candidate]) -> Iterator[Completion]:
     """Yield the names that begin with the typed text, compared without case, each once."""
     is_quoted = typed.startswith('"')
     start = folded(typed.removeprefix('"'))
@@ -88,11 +87,11 @@ def _completions(typed: str, names: Iterable[Found]) -> Iterator[Completion]:
         yield Completion(text, -len(typed), display=name, display_meta=what)
 
 
-def _bare(part: str) -> str:
+def _unquote(part: str) -> str:
     return part[1:-1] if part.startswith('"') else part
 
 
-class _Known:
+class _VisibleNames:
     """Names visible in a session and those that a statement mentions."""
 
     def __init__(self, session: Session, text: str) -> None:
@@ -102,48 +101,48 @@ class _Known:
             for path, alias in _MENTIONED.findall(text)
         }
 
-    def relations(self) -> Iterator[Found]:
+    def relations(self) -> Iterator[Candidate]:
         """Yield relations and schemas of the catalog in use, and all attached catalogs."""
         if self._session.current is not None:
             alias, schema = self._session.current
-            state = self._state(alias)
-            yield from _relations(state, schema)
+            state = self._read_state(alias)
+            yield from _list_relations(state, schema)
             yield from ((one.schema_name, "schema") for one in state.schemas())
         for one in self._session.attachments():
             yield one.alias, "catalog"
 
-    def columns(self) -> Iterator[Found]:
+    def columns(self) -> Iterator[Candidate]:
         """Yield the columns of the tables that the statement mentions."""
         for path in self._mentioned.values():
-            yield from self._columns(path)
+            yield from self._read_columns(path)
 
-    def beneath(self, path: list[str]) -> Iterator[Found]:
+    def names_under(self, path: list[str]) -> Iterator[Candidate]:
         """Yield the names that can follow a qualifier."""
         match path:
             case (one,):
-                yield from self._columns(self._mentioned.get(folded(one), quoted(one)))
-                yield from self._beneath_one(one)
+                yield from self._read_columns(self._mentioned.get(folded(one), quoted(one)))
+                yield from self._contents_of(one)
             case (alias, schema) if self._is_attached(alias):
-                yield from _relations(self._state(alias), schema)
+                yield from _list_relations(self._read_state(alias), schema)
             case _:
-                yield from self._columns(".".join(map(quoted, path)))
+                yield from self._read_columns(".".join(map(quoted, path)))
 
-    def _beneath_one(self, name: str) -> Iterator[Found]:
+    def _contents_of(self, name: str) -> Iterator[Candidate]:
         """Yield the contents of a catalog, or of a schema of the catalog in use."""
         if self._is_attached(name):
-            state = self._state(name)
+            state = self._read_state(name)
             yield from ((one.schema_name, "schema") for one in state.schemas())
-            yield from _relations(state, "main")
+            yield from _list_relations(state, "main")
         elif self._session.current is not None:
-            yield from _relations(self._state(self._session.current[0]), name)
+            yield from _list_relations(self._read_state(self._session.current[0]), name)
 
     def _is_attached(self, alias: str) -> bool:
         return folded(alias) in {folded(one.alias) for one in self._session.attachments()}
 
-    def _state(self, alias: str) -> CatalogState:
+    def _read_state(self, alias: str) -> CatalogState:
         return self._session.viewing(self._session.attachment(alias)).state
 
-    def _columns(self, path: str) -> Iterator[Found]:
+    def _read_columns(self, path: str) -> Iterator[Candidate]:
         try:
             place = self._session.resolve(path)
             view = self._session.viewing(place.attachment)
@@ -154,7 +153,7 @@ class _Known:
             yield column.column_name, "column"
 
 
-def _relations(state: CatalogState, schema: str) -> Iterator[Found]:
+def _list_relations(state: CatalogState, schema: str) -> Iterator[Candidate]:
     if state.find_schema(schema) is None:
         return
     yield from ((one.table_name, "table") for one in state.tables(schema))

@@ -8,7 +8,7 @@ from typing import Protocol
 from forklake.cli.scripts import is_complete
 
 
-class Reader(Protocol):
+class InputReader(Protocol):
     """Source of inputs."""
 
     def read(self) -> str:
@@ -18,7 +18,7 @@ class Reader(Protocol):
         """Release resources."""
 
 
-def is_whole(text: str) -> bool:
+def is_complete_input(text: str) -> bool:
     """Return whether an input is complete: a dot command, or statements ended by a semicolon."""
     return is_dot_command(text) or is_complete(text)
 
@@ -40,7 +40,7 @@ class PipedReader:
         for line in self._lines:
             text += line
             # Tokenizing is expensive: only a line with a semicolon can complete a statement.
-            if is_dot_command(text) or (";" in line and is_whole(text)):
+            if is_dot_command(text) or (";" in line and is_complete_input(text)):
                 return text
         if text.strip():
             return text

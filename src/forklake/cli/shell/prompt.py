@@ -13,8 +13,8 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.lexers import PygmentsLexer
 
 from forklake.cli.shell.completion import SqlCompleter
-from forklake.cli.shell.input import is_whole
-from forklake.cli.statement_runner import OtherSession, WarmUp
+from forklake.cli.shell.input import is_complete_input
+from forklake.cli.statement_runner import SessionWithoutSpark, WarmUp
 from forklake.sql.session import Session
 
 _CONTINUED = "...> "
@@ -24,14 +24,14 @@ class Prompt:
     """Reader of inputs at a terminal. It starts Spark in the background meanwhile."""
 
     def __init__(
-        self, session: Session | OtherSession, *, warm_up: bool = True, **parts: Any
+        self, session: Session | SessionWithoutSpark, *, warm_up: bool = True, **parts: Any
     ) -> None:
         """Create a prompt. `parts` are passed to PromptSession (another input or output)."""
         is_ours = isinstance(session, Session)
         self._session = session
         self._warm_up = WarmUp() if warm_up and is_ours else None
         self._prompt: PromptSession[str] = PromptSession(
-            history=_history(),
+            history=_open_history(),
             lexer=PygmentsLexer.from_filename("statement.sql"),
             completer=SqlCompleter(session) if isinstance(session, Session) else None,
             complete_while_typing=False,
@@ -43,29 +43,29 @@ class Prompt:
 
     def read(self) -> str:
         """Return the next input."""
-        return self._prompt.prompt(prompt_text(self._session), pre_run=self._begin)
+        return self._prompt.prompt(format_prompt(self._session), pre_run=self._start_spark)
 
     def _is_unfinished(self) -> bool:
         # Not the current buffer: during a search with Ctrl-R, that is the one of the search.
-        return not is_whole(self._prompt.default_buffer.text)
+        return not is_complete_input(self._prompt.default_buffer.text)
 
     def close(self) -> None:
         """Release the Spark that was started."""
         if self._warm_up is not None:
             self._warm_up.close()
 
-    def _begin(self) -> None:
+    def _start_spark(self) -> None:
         if self._warm_up is not None and not self._warm_up.ident:
             self._warm_up.start()
 
 
-def prompt_text(session: Session | OtherSession) -> str:
+def format_prompt(session: Session | SessionWithoutSpark) -> str:
     """Return the prompt: catalog and schema in use, with a star within a transaction."""
     place = ".".join(session.current or ("forklake",))
     return f"{place}{'*' if session.in_transaction else ''}> "
 
 
-def _history() -> History:
+def _open_history() -> History:
     """Return the history file, readable by its user only; in memory if it cannot be written."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     path = Path(base, "forklake", "history")

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from forklake.cli.output import Output, console_for
-from forklake.cli.results import Form, show
+from forklake.cli.output import CommandOutput, make_console
+from forklake.cli.results import RowFormat, show_result
 from forklake.cli.scripts import Script
-from forklake.cli.shell.input import Reader, is_dot_command
-from forklake.cli.statement_runner import OtherSession, Runner
+from forklake.cli.shell.input import InputReader, is_dot_command
+from forklake.cli.statement_runner import SessionWithoutSpark, StatementRunner
 from forklake.errors import ForklakeError, outcome
 
 if TYPE_CHECKING:
@@ -22,15 +22,17 @@ _GREETING = "Forklake. End statements with a semicolon. .help lists commands, Ct
 class Shell:
     """Session with the settings by which its results are shown."""
 
-    def __init__(self, session: Session | OtherSession, form: Form = Form.TABLE) -> None:
+    def __init__(
+        self, session: Session | SessionWithoutSpark, row_format: RowFormat = RowFormat.TABLE
+    ) -> None:
         self.session = session
-        self.form = form
+        self.row_format = row_format
         self.limit: int | None = None
         self.has_timer = True
         self.is_over = False
         self.code = 0
-        self.output = Output()
-        self._runner = Runner(session)
+        self.output = CommandOutput()
+        self._runner = StatementRunner(session)
 
     def close(self) -> None:
         """Close the runner. The session stays open."""
@@ -44,7 +46,7 @@ class Shell:
                 ["No catalog is in use. Attach one: ATTACH 'ducklake:lake.db' AS lake", _ATTACHING]
             )
 
-    def read_from(self, reader: Reader) -> None:
+    def read_from(self, reader: InputReader) -> None:
         """Run inputs until the reader has no more, or .quit."""
         try:
             while not self.is_over:
@@ -54,42 +56,42 @@ class Shell:
                     continue
                 except EOFError:
                     return
-                self.enter(text)
+                self.run_input(text)
         finally:
             reader.close()
 
-    def enter(self, text: str) -> None:
+    def run_input(self, text: str) -> None:
         """Run one input and show its results or its error."""
         if is_dot_command(text):
-            from forklake.cli.shell.dots import run_dot_command
+            from forklake.cli.shell.dot_commands import run_dot_command
 
-            self.guard(lambda: run_dot_command(self, text))
+            self.run_guarded(lambda: run_dot_command(self, text))
         else:
-            self.guard(lambda: self.run(Script(text)))
+            self.run_guarded(lambda: self.run(Script(text)))
 
     def run(self, script: Script) -> None:
         """Run statements and show their results."""
-        for answer, seconds in self._runner.run(script, None, self.form, self.limit):
-            show(
-                answer,
-                self.form,
+        for result, seconds in self._runner.run(script, None, self.row_format, self.limit):
+            show_result(
+                result,
+                self.row_format,
                 limit=self.limit,
                 seconds=seconds if self.has_timer else None,
             )
 
-    def guard(self, work: Callable[[], None]) -> None:
+    def run_guarded(self, work: Callable[[], None]) -> None:
         """Run `work`; show its error, and keep the exit code of the first one."""
         try:
             work()
         except KeyboardInterrupt:
-            console_for(sys.stderr).print("Cancelled.", style="bold")
+            make_console(sys.stderr).print("Cancelled.", style="bold")
         except ForklakeError as error:
-            self._show(error)
+            self._show_error(error)
         except Exception as error:  # noqa: BLE001
             lines = str(error).strip().splitlines() or [""]
-            self._show(ForklakeError(f"{type(error).__name__}: {lines[0]}"))
+            self._show_error(ForklakeError(f"{type(error).__name__}: {lines[0]}"))
 
-    def _show(self, error: ForklakeError) -> None:
+    def _show_error(self, error: ForklakeError) -> None:
         self.output.error(error)
         self.code = self.code or outcome(error)[1]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from forklake.cli.output import Output
+from forklake.cli.output import CommandOutput
 from forklake.errors import ForklakeError, InvalidInput, Unsupported, outcome
 
 if TYPE_CHECKING:
@@ -64,15 +64,15 @@ JsonOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CommandContext:
     """Context of one command: its metastore or service, and its output."""
 
     uri: str
     metadata_schema: str | None
-    output: Output
+    output: CommandOutput
     server: str | None = None
 
-    def reach(self) -> CatalogService:
+    def connect(self) -> CatalogService:
         """Open the metastore, or connect to the service. The result is a context manager."""
         return self.open() if self.server is None else self.client()
 
@@ -110,7 +110,7 @@ class Session:
             )
 
 
-def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+def command(function: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
     """Return a Typer command for a function: with the shared options, and with errors printed.
 
     The shared options are accepted before and after the name of the command; after it, they win.
@@ -118,21 +118,21 @@ def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., 
 
     def wrapped(
         *,
-        context: typer.Context,
+        typer_context: typer.Context,
         metastore: MetastoreOption = None,
         server: ServerOption = None,
         metadata_schema: MetadataSchemaOption = None,
         as_json: JsonOption = False,
         **own: Any,
     ) -> None:
-        before = context.find_root().params
-        output = Output(as_json=as_json or before["as_json"])
+        before = typer_context.find_root().params
+        output = CommandOutput(as_json=as_json or before["as_json"])
         uri = metastore or before["metastore"]
         service = server or before["server"]
         if uri is None and service is None:  # options take precedence over variables
             uri, service = (os.environ.get(one) for one in (METASTORE_VARIABLE, SERVER_VARIABLE))
         schema = metadata_schema or before["metadata_schema"]
-        session = Session(uri or DEFAULT_METASTORE, schema, output, service or None)
+        context = CommandContext(uri or DEFAULT_METASTORE, schema, output, service or None)
         try:
             if uri and service:
                 raise InvalidInput(
@@ -140,7 +140,7 @@ def command(function: Callable[Concatenate[Session, P], None]) -> Callable[..., 
                     remedy=f"Choose one: --metastore or --server, {METASTORE_VARIABLE} or"
                     f" {SERVER_VARIABLE}.",
                 )
-            function(session, **own)  # type: ignore[call-arg]
+            function(context, **own)  # type: ignore[call-arg]
         except ForklakeError as error:
             output.error(error)
             _, exit_code = outcome(error)

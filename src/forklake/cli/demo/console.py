@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from forklake.cli.formatting import duration
-from forklake.cli.output import Output, heading, table
-from forklake.cli.results import Form, drawn, fetched
+from forklake.cli.output import CommandOutput, make_heading, make_table
+from forklake.cli.results import RowFormat, draw_rows, fetch_result
 from forklake.model.figures import counted
 
 if TYPE_CHECKING:
@@ -23,55 +23,55 @@ if TYPE_CHECKING:
 _SHOWN = 12
 
 
-class Stage:
+class DemoConsole:
     """Session of the demo, with methods that run statements and print them."""
 
-    def __init__(self, session: Session, output: Output) -> None:
+    def __init__(self, session: Session, output: CommandOutput) -> None:
         self.session = session
         self._output = output
 
-    def say(self, *parts: RenderableType) -> None:
+    def print(self, *parts: RenderableType) -> None:
         """Print lines of text or other renderables."""
         self._output.draw(parts)
 
-    def act(self, title: str) -> None:
+    def print_title(self, title: str) -> None:
         """Print the title of an act."""
-        self.say(heading(title))
+        self.print(make_heading(title))
 
-    def table(
+    def print_table(
         self, headings: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Sequence[str]
     ) -> None:
         """Print a table."""
-        self.say(table(headings, rows, numbers=numbers))
+        self.print(make_table(headings, rows, numbers=numbers))
 
-    def play(self, *statements: str) -> None:
+    def run_statements(self, *statements: str) -> None:
         """Run statements; print each one and its result."""
         for text in statements:
-            self.say(shown(text))
-            self.answer(text)
+            self.print(highlight_statement(text))
+            self.run_statement(text)
 
-    def answer(self, text: str) -> pa.Table:
+    def run_statement(self, text: str) -> pa.Table:
         """Run a statement, print its result, and return the rows."""
         began = time.perf_counter()
-        answer = fetched(self.session.execute(text), Form.TABLE, _SHOWN)
+        result = fetch_result(self.session.execute(text), RowFormat.TABLE, _SHOWN)
         note = duration(time.perf_counter() - began)
-        if answer.count is not None:
-            note = f"{counted(answer.count, 'row')}, {note}"
-        elif not answer.is_done:
-            self.say(drawn(answer.rows.slice(0, _SHOWN)))
-        self.say(_note(f"  {note}"))
-        return answer.rows
+        if result.count is not None:
+            note = f"{counted(result.count, 'row')}, {note}"
+        elif not result.is_done:
+            self.print(draw_rows(result.rows.slice(0, _SHOWN)))
+        self.print(_dim_text(f"  {note}"))
+        return result.rows
 
-    def time(self, text: str) -> float:
+    def time_statement(self, text: str) -> float:
         """Run a short statement, print it with its duration, and return the seconds."""
         began = time.perf_counter()
         self.session.execute(text)
         took = time.perf_counter() - began
-        self.say(shown(text).append_text(_note(f"  {duration(took)}")))
+        self.print(highlight_statement(text).append_text(_dim_text(f"  {duration(took)}")))
         return took
 
 
-def shown(text: str) -> Text:
+def highlight_statement(text: str) -> Text:
     """Return a statement with syntax highlighting."""
     from rich.syntax import Syntax
 
@@ -81,7 +81,7 @@ def shown(text: str) -> Text:
     return found
 
 
-def _note(text: str) -> Text:
+def _dim_text(text: str) -> Text:
     from rich.text import Text
 
     return Text(text, style="dim")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklake.cli.formatting import quoted
-from forklake.cli.output import table
-from forklake.cli.results import SHOWN, Form
+from forklake.cli.output import make_table
+from forklake.cli.results import SHOWN, RowFormat
 from forklake.cli.scripts import Script
 from forklake.errors import InvalidInput, NotFound
+from forklake.model.names import quoted
 
 if TYPE_CHECKING:
     from forklake.cli.shell.shell import Shell
@@ -45,41 +45,43 @@ def run_dot_command(shell: Shell, text: str) -> None:
     command.run(shell, *arguments)
 
 
-def _help(shell: Shell) -> None:
+def _show_help(shell: Shell) -> None:
     rows = [(one.usage, one.meaning) for one in COMMANDS.values()]
-    shell.output.draw([table(("command", "meaning"), rows)])
+    shell.output.draw([make_table(("command", "meaning"), rows)])
 
 
-def _sql(text: str) -> Callable[..., None]:
+def _make_command(text: str) -> Callable[..., None]:
     """Return a function that runs a statement with the arguments of the command in place of {}."""
     return lambda shell, *arguments: shell.run(Script(text.format(*arguments)))
 
 
-def _schema(shell: Shell, *name: str) -> None:
+def _show_schema(shell: Shell, *name: str) -> None:
     shell.run(Script(f"DESCRIBE {name[0]}" if name else "SHOW ALL TABLES"))
 
 
-def _mode(shell: Shell, name: str) -> None:
-    shell.form = Form(_require_choice(name, [form.value for form in Form]))
+def _set_format(shell: Shell, name: str) -> None:
+    shell.row_format = RowFormat(_require_choice(name, [form.value for form in RowFormat]))
 
 
-def _timer(shell: Shell, switch: str) -> None:
+def _set_timer(shell: Shell, switch: str) -> None:
     shell.has_timer = _require_choice(switch, ["on", "off"]) == "on"
 
 
-def _limit(shell: Shell, count: str) -> None:
+def _set_limit(shell: Shell, count: str) -> None:
     if not count.isdecimal() or int(count) < 1:
         raise InvalidInput(f"{count!r} is not a number of rows.", remedy="Write .limit 500.")
     shell.limit = int(count)
 
 
-def _require_choice(word: str, known: list[str]) -> str:
-    if word not in known:
-        raise InvalidInput(f"{word!r} is not a valid choice.", remedy=f"Use {' or '.join(known)}.")
+def _require_choice(word: str, choices: list[str]) -> str:
+    if word not in choices:
+        raise InvalidInput(
+            f"{word!r} is not a valid choice.", remedy=f"Use {' or '.join(choices)}."
+        )
     return word
 
 
-def _read(shell: Shell, file: str) -> None:
+def _run_file(shell: Shell, file: str) -> None:
     try:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as reason:
@@ -89,7 +91,7 @@ def _read(shell: Shell, file: str) -> None:
     shell.run(Script(text, source=file))
 
 
-def _fork(shell: Shell, name: str) -> None:
+def _fork_catalog(shell: Shell, name: str) -> None:
     if shell.session.current is None:
         raise NotFound("No catalog is in use.", remedy="Choose one to fork: USE name.")
     parent, _ = shell.session.current
@@ -98,25 +100,35 @@ def _fork(shell: Shell, name: str) -> None:
     shell.output.draw([f"Forked {parent} as {name}, which is attached and in use."])
 
 
-def _quit(shell: Shell) -> None:
+def _end_shell(shell: Shell) -> None:
     shell.is_over = True
 
 
 COMMANDS = {
     one.usage.split()[0]: one
     for one in (
-        DotCommand(".help", "Show this list.", _help),
-        DotCommand(".databases", "List the attached catalogs.", _sql("SHOW DATABASES")),
-        DotCommand(".tables", "List the tables of the schema in use.", _sql("SHOW TABLES")),
-        DotCommand(".schema [TABLE]", "Show the columns of all tables, or of one.", _schema, 0, 1),
-        DotCommand(".fork NEW", "Fork the catalog in use, and use the fork.", _fork, 1, 1),
-        DotCommand(".read FILE", "Run a script.", _read, 1, 1),
-        DotCommand(".mode table|json|csv", "Set the output format of rows.", _mode, 1, 1),
+        DotCommand(".help", "Show this list.", _show_help),
+        DotCommand(".databases", "List the attached catalogs.", _make_command("SHOW DATABASES")),
         DotCommand(
-            ".limit N", f"Set the maximum number of rows; tables default to {SHOWN}.", _limit, 1, 1
+            ".tables",
+            "List the tables of the schema in use.",
+            _make_command("SHOW TABLES"),
         ),
-        DotCommand(".timer on|off", "Show the time that each statement takes.", _timer, 1, 1),
-        DotCommand(".quit", "Leave the shell; so does Ctrl-D.", _quit),
-        DotCommand(".exit", "Leave the shell.", _quit),
+        DotCommand(
+            ".schema [TABLE]", "Show the columns of all tables, or of one.", _show_schema, 0, 1
+        ),
+        DotCommand(".fork NEW", "Fork the catalog in use, and use the fork.", _fork_catalog, 1, 1),
+        DotCommand(".read FILE", "Run a script.", _run_file, 1, 1),
+        DotCommand(".mode table|json|csv", "Set the output format of rows.", _set_format, 1, 1),
+        DotCommand(
+            ".limit N",
+            f"Set the maximum number of rows; tables default to {SHOWN}.",
+            _set_limit,
+            1,
+            1,
+        ),
+        DotCommand(".timer on|off", "Show the time that each statement takes.", _set_timer, 1, 1),
+        DotCommand(".quit", "Leave the shell; so does Ctrl-D.", _end_shell),
+        DotCommand(".exit", "Leave the shell.", _end_shell),
     )
 }
