@@ -86,10 +86,10 @@ def serve(path: str) -> None:
     """Run the service in this process."""
     from forklake.crucible.app import create_app
     from forklake.crucible.settings import read_settings
-    from forklake.crucible.web_server import server
+    from forklake.crucible.web_server import create_server
 
     settings = read_settings(path)
-    server(create_app(settings), settings).run()
+    create_server(create_app(settings), settings).run()
 
 
 def memory(process: psutil.Process) -> tuple[float, float]:

@@ -41,12 +41,12 @@ class World:
 
     def access(self, account: str) -> Access:
         """Return the current access rules of an account."""
-        self.stamps.forget()
+        self.stamps.clear_cache()
         return self.stamps.access_for(account)
 
     def metastore(self, account: str) -> Metastore:
         """Return the current metastore of an account."""
-        self.stamps.forget()
+        self.stamps.clear_cache()
         return self.stamps.metastore_of(account)
 
     def caller(self, name: str, account: str) -> Caller:

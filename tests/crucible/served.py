@@ -15,7 +15,7 @@ from forklake.access.callers import LOCAL
 from forklake.crucible.app import create_app
 from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings
-from forklake.crucible.web_server import server
+from forklake.crucible.web_server import create_server
 
 PEOPLE = ("alice", "bob")
 
@@ -49,7 +49,7 @@ def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]
     # It listens before the server runs, so that early connections wait instead of being refused.
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    web = server(app, settings)
+    web = create_server(app, settings)
     thread = threading.Thread(target=web.run, args=([listener],), name="web")
     thread.start()
     found = Running(address, service, keys)

@@ -19,7 +19,7 @@ from forklake.crucible.logs import JsonFormatter
 from forklake.crucible.middleware import HEADERS
 from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings, read_settings
-from forklake.crucible.web_server import refuse_strangers
+from forklake.crucible.web_server import require_access_rules
 from forklake.errors import InvalidInput
 from tests.crucible.served import Running, introduce, running
 
@@ -161,9 +161,9 @@ def test_without_access_rules_only_loopback_hosts_are_allowed(
     service = Service(settings.model_copy(update={"host": host}))
     try:
         with pytest.raises(InvalidInput, match="access rules"):
-            refuse_strangers(service)
+            require_access_rules(service)
         introduce(service.access)
-        refuse_strangers(service)
+        require_access_rules(service)
     finally:
         service.close()
 

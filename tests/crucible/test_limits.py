@@ -12,7 +12,7 @@ import pytest
 
 from forklake.access.credentials import new_key
 from forklake.access.rate_limits import RateLimit
-from forklake.crucible.connections import Bounds
+from forklake.crucible.connections import ConnectionLimits
 from forklake.crucible.pages.visitors import SignIns
 from forklake.crucible.proxies import Proxies
 from forklake.crucible.refusals import Refusals
@@ -308,18 +308,18 @@ def test_the_number_of_connections_is_limited(hasty: Running) -> None:
 
 
 def test_the_number_of_connections_per_address_is_limited() -> None:
-    bounds = Bounds(100, 2, 1.0, 1.0, Proxies(["198.51.100.1"]))
+    bounds = ConnectionLimits(100, 2, 1.0, 1.0, Proxies(["198.51.100.1"]))
     for address in ("192.0.2.1", "198.51.100.1", "127.0.0.1", "192.0.2.2"):
         bounds.open_by_address[address] = 3
     bounds.open_by_address["192.0.2.2"] = 2
-    found = {address: bounds.has_room(address, 10) for address in bounds.open_by_address}
+    found = {address: bounds.allows(address, 10) for address in bounds.open_by_address}
     assert found == {
         "192.0.2.1": False,
         "198.51.100.1": True,  # many clients come through a proxy
         "127.0.0.1": True,
         "192.0.2.2": True,
     }
-    assert not bounds.has_room("192.0.2.2", 101)
+    assert not bounds.allows("192.0.2.2", 101)
 
 
 def test_a_large_body_that_is_refused_early_is_still_drained(settings: Settings) -> None:

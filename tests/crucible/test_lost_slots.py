@@ -53,7 +53,7 @@ def test_a_cancelled_statement_frees_its_slots(sparked: Running, name: str) -> N
 def _seconds_until_free(sparked: Running, person: Person, number: int) -> float:
     (session,) = sparked.service.sessions.all()
     (statement,) = (one for one in session.statements() if one.number == number)
-    group = session._group(statement)
+    group = session._job_group(statement)
     begin = time.monotonic()
     person.client.post(f"{person.path}/statements/{number}/cancel")
     assert statement.wait(60)
@@ -69,7 +69,7 @@ def test_tasks_yield_to_the_planning_of_other_statements(sparked: Running) -> No
     (session,) = sparked.service.sessions.all()
     process = session.session.engine.process_id
     assert process is not None
-    sparked.service.sessions.look()
+    sparked.service.sessions.check_all()
     nice: dict[bool, set[int]] = {True: set(), False: set()}
     for thread in psutil.Process(process).threads():
         with suppress(OSError):

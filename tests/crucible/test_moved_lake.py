@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklake import Session, maintenance
-from forklake.crucible.account_moves import move
+from forklake.crucible.account_moves import move_account
 from forklake.delta.audit import audit_catalog
 from forklake.delta.publication import publish_table
 from forklake.model.requests import CreateRequest, ForkRequest
@@ -67,7 +67,7 @@ def test_files_and_delta_tables_are_readable_after_a_move(
         # From the virtual columns of the files.
         assert len({row[-1] for row in before["acme-lake", newest]}) == 2
 
-        move(found.stamps, "acme", "east", pause=0)
+        move_account(found.stamps, "acme", "east", pause=0)
         assert rows(found, engine, "acme") == before
         with Session(engine.spark) as session:
             session.attach(found.places["east"].uri, "lake", catalog="acme-lake")

@@ -14,7 +14,7 @@ import pytest
 from forklake import Catalog, ColumnSpec, Metastore
 from forklake.access.callers import LOCAL
 from forklake.access.roles import Right
-from forklake.crucible.account_moves import Moved, move, settle
+from forklake.crucible.account_moves import MoveResult, finish_moves, move_account
 from forklake.errors import (
     AlreadyExists,
     Conflict,
@@ -159,7 +159,7 @@ def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
     assert rows_before["dl_file_actions"]
     assert len(before) == 5
 
-    moved = move(lakes.stamps, ACCOUNT, "east", pause=0)
+    moved = move_account(lakes.stamps, ACCOUNT, "east", pause=0)
     assert (moved.account, moved.stamp, moved.catalogs) == (ACCOUNT, "east", 6)
     assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "east")
     east = lakes.metastore(ACCOUNT)
@@ -195,10 +195,10 @@ def test_a_move_is_refused_if_names_or_folders_are_taken(lakes: World) -> None:
     before = everything(lakes.stamps.home, ACCOUNT)
     east.create_catalog(name, data_path="/data")
     with pytest.raises(AlreadyExists, match=name):
-        move(lakes.stamps, ACCOUNT, "east", pause=0)
+        move_account(lakes.stamps, ACCOUNT, "east", pause=0)
     east.rename_catalog(name, "there")
     with pytest.raises(AlreadyExists, match="folder"):
-        move(lakes.stamps, ACCOUNT, "east", pause=0)
+        move_account(lakes.stamps, ACCOUNT, "east", pause=0)
     assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "home")
     assert everything(lakes.stamps.home, ACCOUNT) == before
 
@@ -206,7 +206,7 @@ def test_a_move_is_refused_if_names_or_folders_are_taken(lakes: World) -> None:
     dsn = lakes.places["east"].uri.removeprefix("ducklake:postgres:")
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("UPDATE ducklake_catalog SET data_path = '/elsewhere'")
-    move(lakes.stamps, ACCOUNT, "east", pause=0)
+    move_account(lakes.stamps, ACCOUNT, "east", pause=0)
     assert everything(east, ACCOUNT) == before
     row = east.catalog(name).row
     assert row.path == f"{row.catalog_uuid}/"
@@ -222,7 +222,7 @@ def test_accounts_with_forks_of_each_other_cannot_be_moved(lakes: World) -> None
     before = everything(lakes.stamps.home, ACCOUNT)
     for account in (ACCOUNT, OTHER):
         with pytest.raises(InvalidInput, match="cannot be moved"):
-            move(lakes.stamps, account, "east", pause=0)
+            move_account(lakes.stamps, account, "east", pause=0)
         assert lakes.stamps.find_account(account) == Account(account, "home")
     assert everything(lakes.stamps.home, ACCOUNT) == before
     consistent(lakes)
@@ -242,7 +242,7 @@ def cut_short(lakes: World, phase: str, stamp: str) -> None:
     phases.observer = observe_phase
     try:
         with pytest.raises(Cut):
-            move(lakes.stamps, ACCOUNT, stamp, pause=0)
+            move_account(lakes.stamps, ACCOUNT, stamp, pause=0)
     finally:
         phases.observer = None
 
@@ -264,12 +264,12 @@ def test_an_interrupted_move_starts_over(lakes: World) -> None:
         assert lives == (new if phase in SWITCHED else old), phase
         assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
 
-        move(lakes.stamps, ACCOUNT, new, pause=0)
+        move_account(lakes.stamps, ACCOUNT, new, pause=0)
         assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, new)
         assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
         assert everything(lakes.stamps.metastore(old), ACCOUNT) == {}
         old, new = new, old
-    assert move(lakes.stamps, ACCOUNT, old, pause=0) == Moved(ACCOUNT, old)
+    assert move_account(lakes.stamps, ACCOUNT, old, pause=0) == MoveResult(ACCOUNT, old)
     consistent(lakes)
     change(lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-fork"), 7)
     consistent(lakes)
@@ -280,8 +280,8 @@ def test_an_interrupted_move_can_be_settled(lakes: World) -> None:
     lives = "home"
     for phase in ("move.locked", "move.arrived", "move.switched"):
         cut_short(lakes, phase, other(lives))
-        assert settle(lakes.stamps) == [ACCOUNT]
-        assert settle(lakes.stamps) == []
+        assert finish_moves(lakes.stamps) == [ACCOUNT]
+        assert finish_moves(lakes.stamps) == []
         lives = other(lives) if phase in SWITCHED else lives
         assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, lives)
         assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
@@ -322,13 +322,13 @@ def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
                 attempt()
         assert access.authorization.rights(caller, [f"{ACCOUNT}-base"]).popitem()[1] == {Right.READ}
         with pytest.raises(Conflict):
-            move(lakes.stamps, ACCOUNT, "east", pause=0)
-        assert settle(lakes.stamps) == []
+            move_account(lakes.stamps, ACCOUNT, "east", pause=0)
+        assert finish_moves(lakes.stamps) == []
         found.append(phase)
 
     phases.observer = look
     try:
-        move(lakes.stamps, ACCOUNT, "east", pause=0)
+        move_account(lakes.stamps, ACCOUNT, "east", pause=0)
     finally:
         phases.observer = None
     assert found == ["move.frozen", "move.copied"]
@@ -354,7 +354,7 @@ def test_a_commit_begun_before_a_move_waits_and_is_then_refused(lakes: World) ->
     try:
         with ThreadPoolExecutor(1) as threads:
             writing = threads.submit(write)
-            move(lakes.stamps, ACCOUNT, "east", pause=0.2)
+            move_account(lakes.stamps, ACCOUNT, "east", pause=0.2)
             outcome = writing.result()
     finally:
         phases.observer = None

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from forklake.crucible.metrics import Metrics
-from forklake.crucible.retries import ATTEMPTS, persistently
+from forklake.crucible.retries import ATTEMPTS, retry_transient
 from forklake.crucible.settings import Settings
 from forklake.errors import AlreadyExists, Conflict, InvalidInput
 from tests.crucible.served import Running, running
@@ -90,7 +90,7 @@ def test_the_final_error_states_the_number_of_attempts(place: Place) -> None:
                     theirs.create_schema(f"s{number}")
 
         with pytest.raises(Conflict) as caught:
-            persistently(outrun, metrics)
+            retry_transient(outrun, metrics)
         assert caught.value.details["attempts"] == len(tries) == ATTEMPTS
         assert 5 <= ATTEMPTS <= 10
 
@@ -109,7 +109,7 @@ def test_only_retryable_errors_are_retried(place: Place) -> None:
                         theirs.create_schema("s")
 
         with pytest.raises(AlreadyExists) as caught:
-            persistently(outrun_once, Metrics())
+            retry_transient(outrun_once, Metrics())
         assert len(tries) == 2
         assert "attempts" not in caught.value.details
 
@@ -119,5 +119,5 @@ def test_only_retryable_errors_are_retried(place: Place) -> None:
                 ours.create_schema("")
 
         with pytest.raises(InvalidInput):
-            persistently(wrong, Metrics())
+            retry_transient(wrong, Metrics())
         assert len(tries) == 3

@@ -252,7 +252,7 @@ def test_an_expired_fork_is_dropped_by_the_service(open_service: Running) -> Non
     with open_service.service.home.database.writing() as connection:
         connection.fetch("UPDATE ducklake_catalog_lease SET expires_at = '2001-01-01 00:00:00'")
         connection.commit()
-    open_service.service.do_chores()
+    open_service.service.run_chores()
     assert client.get(f"{C}/short").status_code == 404
     assert client.get(f"{C}/long").status_code == 200
 

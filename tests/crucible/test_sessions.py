@@ -12,7 +12,7 @@ import pytest
 
 from forklake.access.callers import LOCAL
 from forklake.crucible.sessions.sessions import Sessions
-from forklake.crucible.sessions.statements import Request, State
+from forklake.crucible.sessions.statements import StatementRequest, StatementState
 from forklake.crucible.settings import Settings
 from forklake.engines.local.calculator import calculator, interrupt
 from forklake.errors import ForklakeError, NotFound, QuotaExceeded
@@ -155,29 +155,29 @@ def test_idle_sessions_are_closed(sparked: Running, sessions: Callable[..., Sess
     access = sparked.service.access
     idle, busy = (some.open(access, LOCAL, "alice-sales", alias="lake") for _ in range(2))
     sql = "CREATE TABLE t (id INTEGER); BEGIN; INSERT INTO t VALUES (1)"
-    statement = idle.submit(Request(LOCAL, sql, None, "duckdb", 60))
+    statement = idle.submit(StatementRequest(LOCAL, sql, None, "duckdb", 60))
     assert statement.wait(30)
-    assert statement.state is State.DONE, statement.error
+    assert statement.state is StatementState.DONE, statement.error
     now[0] = 59.0
-    some.look()
+    some.check_all()
     assert some.find(LOCAL, busy.session_id) is busy  # counts as a use
     now[0] = 61.0
-    some.look()
-    assert some.of(LOCAL) == [busy]
+    some.check_all()
+    assert some.list_for(LOCAL) == [busy]
     with pytest.raises(NotFound):
         some.find(LOCAL, idle.session_id)
-    assert idle.closed()
+    assert idle.wait_closed()
     assert not idle.session.in_transaction
-    requested = busy.submit(Request(LOCAL, "SELECT count(*) FROM t", None, "duckdb", 60))
+    requested = busy.submit(StatementRequest(LOCAL, "SELECT count(*) FROM t", None, "duckdb", 60))
     assert requested.wait(30)
-    assert requested.answer().page(0, 1).to_pylist() == [{"count_star()": 0}]
-    overdue = busy.submit(Request(LOCAL, LONG, None, "duckdb", 5))
-    while overdue.state is State.QUEUED:
+    assert requested.result().page(0, 1).to_pylist() == [{"count_star()": 0}]
+    overdue = busy.submit(StatementRequest(LOCAL, LONG, None, "duckdb", 5))
+    while overdue.state is StatementState.QUEUED:
         pass
     now[0] = 67.0
-    some.look()
+    some.check_all()
     assert overdue.wait(30)
-    assert overdue.state is State.CANCELLED
+    assert overdue.state is StatementState.CANCELLED
     some.shutdown()
     assert some.all() == []
     with pytest.raises(ForklakeError):
@@ -203,22 +203,24 @@ def test_sessions_and_statements_are_limited(
     with pytest.raises(QuotaExceeded, match="maximum number of open sessions"):
         some.open(access, root, "bob-sales")
     some.close(alice, first.session_id)
-    some.open(access, root, "bob-sales").submit(Request(root, "SELECT 1", None, "duckdb", 5))
-    one = some.of(root)[0]
-    much = one.submit(Request(root, "SELECT * FROM range(1000000)", None, "duckdb", 60))
-    fits = one.submit(Request(root, "SELECT * FROM range(200000)", None, "duckdb", 60))
+    some.open(access, root, "bob-sales").submit(
+        StatementRequest(root, "SELECT 1", None, "duckdb", 5)
+    )
+    one = some.list_for(root)[0]
+    much = one.submit(StatementRequest(root, "SELECT * FROM range(1000000)", None, "duckdb", 60))
+    fits = one.submit(StatementRequest(root, "SELECT * FROM range(200000)", None, "duckdb", 60))
     for statement in (much, fits):
         assert statement.wait(60)
     assert isinstance(much.error, QuotaExceeded)
-    assert fits.answer().page(199_999, 10).to_pylist() == [{"range": 199_999}]
-    blocked = one.submit(Request(root, LONG, None, "duckdb", 60))
-    while blocked.state is State.QUEUED:
+    assert fits.result().page(199_999, 10).to_pylist() == [{"range": 199_999}]
+    blocked = one.submit(StatementRequest(root, LONG, None, "duckdb", 60))
+    while blocked.state is StatementState.QUEUED:
         pass
     for _ in range(32):
-        one.submit(Request(root, "SELECT 1", None, "duckdb", 60))
+        one.submit(StatementRequest(root, "SELECT 1", None, "duckdb", 60))
     with pytest.raises(QuotaExceeded, match="already has 32 queued statements"):
-        one.submit(Request(root, "SELECT 1", None, "duckdb", 60))
+        one.submit(StatementRequest(root, "SELECT 1", None, "duckdb", 60))
     some.shutdown()
-    assert blocked.state is State.CANCELLED
+    assert blocked.state is StatementState.CANCELLED
     with pytest.raises(ForklakeError):
-        blocked.answer()
+        blocked.result()

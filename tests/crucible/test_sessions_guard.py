@@ -276,7 +276,7 @@ def test_queued_statements_check_their_caller_again(metastore: Metastore) -> Non
     asking = AccessGuard(world.access)
 
     def run(caller: Caller) -> None:
-        with asking.acting(caller), asking.statement(exp.Query):
+        with asking.act_as(caller), asking.statement(exp.Query):
             pass
 
     for caller in (token, world.alice, world.bob, LOCAL):

@@ -10,7 +10,7 @@ import pytest
 from forklake import merging
 from forklake.access.callers import LOCAL
 from forklake.crucible import maintenance_runs
-from forklake.crucible.maintenance_runs import Operation, Order
+from forklake.crucible.maintenance_runs import MaintenanceRequest, Operation
 from forklake.crucible.settings import Settings
 from tests.crucible.fix_sessions import opened
 from tests.crucible.served import Running, running
@@ -87,15 +87,17 @@ def test_queued_runs_are_limited_per_catalog(
 ) -> None:
     may_end = threading.Event()
     monkeypatch.setitem(maintenance_runs._PLAIN, Operation.EXPIRE, lambda *_: int(may_end.wait(60)))
-    home, runs = sparked.service.home, sparked.service.maintaining
-    runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))  # all other runs wait for it
+    home, runs = sparked.service.home, sparked.service.maintenance_runs
+    runs.start(
+        home.catalog("bob-sales"), MaintenanceRequest(Operation.EXPIRE)
+    )  # all other runs wait for it
     alice = sparked.of("alice")
     path = "/v1/catalogs/alice-sales/maintenance/expire"
     try:
         for _ in range(maintenance_runs.MOST_WAITING):
             assert alice.post(path, json={}).json()["state"] == "queued"
         assert alice.post(path, json={}).json()["error"]["code"] == "quota_exceeded"
-        runs.start(home.catalog("bob-sales"), Order(Operation.EXPIRE))
+        runs.start(home.catalog("bob-sales"), MaintenanceRequest(Operation.EXPIRE))
     finally:
         may_end.set()
     found = sparked.service.access.audit.list(LOCAL, catalog="alice-sales", limit=1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import forklake
-from forklake.crucible.account_moves import move
+from forklake.crucible.account_moves import move_account
 from forklake.crucible.settings import Settings
 from forklake.crucible.stamps import Stamps
 from forklake.errors import AlreadyExists, InvalidInput, NotFound, Unsupported
@@ -122,12 +122,12 @@ def test_a_service_routes_every_account_to_its_stamp(postgres_server: Any) -> No
             assert service.service.home.count() == 0
             assert client.get("/v1/accounts").status_code == 403
 
-            move(service.service.stamps, "far", "home", pause=0)
-            service.service.stamps.forget()
+            move_account(service.service.stamps, "far", "home", pause=0)
+            service.service.stamps.clear_cache()
             assert client.get("/v1/catalogs/fred-1").status_code == 200
             assert service.service.stamps.metastore("east").count() == 0
             root.delete("/v1/principals/fred")
-            service.service.do_chores()
+            service.service.run_chores()
             with service.service.stamps.metastore("east").database.reading() as connection:
                 known = {one.name: one.is_disabled for one in list_principals(connection)}
             assert (known["fred"], known["alice"]) == (True, False)

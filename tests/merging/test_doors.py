@@ -149,7 +149,7 @@ def test_sessions_of_a_service_check_the_same_rights(
     access = service.service.access
     access.grants.add(LOCAL, "sales", "alice", Role.READER)
     guard = AccessGuard(access)
-    with guard.acting(access.authentication.identify(service.keys["alice"])):
+    with guard.act_as(access.authentication.identify(service.keys["alice"])):
         guard.read(metastore, "sales")
         with pytest.raises(NotFound):
             guard.read(metastore, "agent")

@@ -132,9 +132,9 @@ def move_account(
       forklake account move acme east --config forklake.toml
     """
     with _open_stamps(context, config) as stamps:
-        from forklake.crucible.account_moves import move
+        from forklake.crucible.account_moves import move_account
 
-        moved = move(stamps, name, stamp)
+        moved = move_account(stamps, name, stamp)
     counts = f"{counted(moved.catalogs, 'catalog')}, {counted(moved.rows, 'row')}"
     message = f"Account {escape(name)} is in stamp {escape(stamp)}: moved {counts}."
     document = {"name": name, "stamp": stamp, "catalogs": moved.catalogs, "rows": moved.rows}

@@ -34,7 +34,7 @@ PAUSE_SECONDS = 2 * FRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MoveResult:
     """Result of a move: the counts are 0 if the account was in the stamp already."""
 
     account: str
@@ -43,7 +43,9 @@ class Moved:
     rows: int = 0
 
 
-def move(stamps: Stamps, name: str, stamp: str, *, pause: float = PAUSE_SECONDS) -> Moved:
+def move_account(
+    stamps: Stamps, name: str, stamp: str, *, pause: float = PAUSE_SECONDS
+) -> MoveResult:
     """Move an account to a stamp, or resume an interrupted move.
 
     If the account is in the stamp already, only finish what an interrupted move has left.
@@ -55,23 +57,23 @@ def move(stamps: Stamps, name: str, stamp: str, *, pause: float = PAUSE_SECONDS)
                 f"Account '{name}' is already being moved by another process.",
                 remedy="Wait until that move has ended, and try again.",
             )
-        mover = _Mover(stamps, name, pause)
+        mover = _AccountMove(stamps, name, pause)
         if mover.account.stamp == stamp:
-            mover.settle()
-            return Moved(name, stamp)
+            mover.finish()
+            return MoveResult(name, stamp)
         if mover.account.state is State.CLEANING or mover.account.other_stamp not in {None, stamp}:
-            mover.settle()
-        return mover.to(stamp)
+            mover.finish()
+        return mover.move_to(stamp)
 
 
-def settle(stamps: Stamps) -> list[str]:
+def finish_moves(stamps: Stamps) -> list[str]:
     """Finish interrupted moves and return the names of their accounts. Skip running moves."""
     settled = []
     for account in stamps.accounts():
         if account.state is not State.READY:
             with _exclusive_lock(stamps, account.name) as is_locked:
                 if is_locked:
-                    _Mover(stamps, account.name).settle()
+                    _AccountMove(stamps, account.name).finish()
                     settled.append(account.name)
     return settled
 
@@ -84,7 +86,7 @@ def _exclusive_lock(stamps: Stamps, name: str) -> Iterator[bool]:
         yield is_ours
 
 
-class _Mover:
+class _AccountMove:
     """Move of one account, new or interrupted."""
 
     def __init__(self, stamps: Stamps, name: str, pause: float = PAUSE_SECONDS) -> None:
@@ -94,7 +96,7 @@ class _Mover:
         with stamps.home.database.reading() as connection:
             self._principals = store.principals_of_account(connection, name)
 
-    def to(self, stamp: str) -> Moved:
+    def move_to(self, stamp: str) -> MoveResult:
         """Freeze the account, copy its rows, switch to the new stamp, delete the old rows."""
         old, new = self.account.stamp, self._database(stamp)
         self._write_state(replace(self.account, state=State.MOVING, other_stamp=stamp))
@@ -104,7 +106,7 @@ class _Mover:
             with self._unfreeze_on_refusal():
                 ids = self._lock_catalogs(source)
                 reached("move.locked")
-                store.raise_ids(new, self._stamps.number(stamp), store.last_ids(source))
+                store.raise_ids(new, self._stamps.number_of(stamp), store.last_ids(source))
                 count = self._copy(source, new, ids)
             reached("move.arrived")
             self._write_state(
@@ -115,9 +117,9 @@ class _Mover:
             self._erase(source, ids)
         self._write_state(Account(self.account.name, stamp))
         reached("move.cleaned")
-        return Moved(self.account.name, stamp, len(ids), count)
+        return MoveResult(self.account.name, stamp, len(ids), count)
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Delete the rows that an interrupted move has left in the stamp that is not in use."""
         if self.account.other_stamp is not None:
             with self._database(self.account.other_stamp).writing() as source:
@@ -159,7 +161,7 @@ class _Mover:
         with new.writing() as target:
             rows.erase_rows(target, ids, self._principals)  # left by an interrupted move
             self._require_names(source, target, ids)
-            folders = self._folders(source, target, ids)
+            folders = self._choose_folders(source, target, ids)
             count = rows.copy_rows(source, target, ids, self._principals, folders)
             reached("move.copied")
             target.commit()
@@ -173,7 +175,7 @@ class _Mover:
         if found:
             raise taken([row.catalog_name for row in found])
 
-    def _folders(
+    def _choose_folders(
         self, source: Connection, target: Connection, ids: Sequence[CatalogId]
     ) -> dict[CatalogId, str]:
         """Return new folders for catalogs whose folder name is already used in the new stamp.

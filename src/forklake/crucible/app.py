@@ -13,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 
 from forklake.crucible import health, problems
 from forklake.crucible.api import ROUTERS
-from forklake.crucible.middleware import Edge
+from forklake.crucible.middleware import RequestMiddleware
 from forklake.crucible.pages.installation import install as install_pages
 from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings
@@ -54,7 +54,7 @@ def create_app(settings: Settings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     install_pages(app)
-    app.add_middleware(Edge, service=service)
+    app.add_middleware(RequestMiddleware, service=service)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from forklake.crucible.logs import note
+from forklake.crucible.logs import log_event
 from forklake.errors import ForklakeError
 
 Chore = Callable[[], object]
@@ -37,14 +37,14 @@ class Chores:
 
     def _run(self) -> None:
         while not self._is_over.wait(self._seconds):
-            self.do()
+            self.run_all()
 
-    def do(self) -> None:
+    def run_all(self) -> None:
         """Run all chores once."""
         for chore in self._chores:
             try:
                 chore()
             except ForklakeError as error:
-                note("chore failed", level=logging.WARNING, error=str(error))
+                log_event("chore failed", level=logging.WARNING, error=str(error))
             except Exception:  # noqa: BLE001 - a failing chore must not stop the others
-                note("chore failed", level=logging.ERROR, failed=True)
+                log_event("chore failed", level=logging.ERROR, failed=True)

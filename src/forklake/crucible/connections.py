@@ -14,7 +14,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from forklake.crucible.logs import note
+from forklake.crucible.logs import log_event
 from forklake.crucible.proxies import Proxies, parse_address
 
 _HEAD_BYTES = 64 * 2**10
@@ -25,7 +25,7 @@ _REFUSAL = (
 
 
 @dataclass(slots=True)
-class Bounds:
+class ConnectionLimits:
     """Limits shared by all connections of a server, and the number of connections by address."""
 
     connections: int
@@ -35,7 +35,7 @@ class Bounds:
     proxies: Proxies
     open_by_address: Counter[str] = field(default_factory=Counter)
 
-    def has_room(self, address: str, open_now: int) -> bool:
+    def allows(self, address: str, open_now: int) -> bool:
         """Return whether one more connection from an address is allowed."""
         if open_now > self.connections:
             return False
@@ -48,11 +48,11 @@ class Bounds:
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """HTTP connection that enforces `Bounds`."""
+    """HTTP connection that enforces `ConnectionLimits`."""
 
-    def __init__(self, *, bounds: Bounds, **given: Any) -> None:
+    def __init__(self, *, limits: ConnectionLimits, **given: Any) -> None:
         super().__init__(**given)
-        self._bounds = bounds
+        self._limits = limits
         self._address = ""
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
@@ -63,17 +63,17 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
-        self._bounds.open_by_address[self._address] += 1
-        if self._bounds.has_room(self._address, len(self.connections)):
+        self._limits.open_by_address[self._address] += 1
+        if self._limits.allows(self._address, len(self.connections)):
             self._await_head()
         else:
-            note("connection refused", level=logging.WARNING, address=self._address)
+            log_event("connection refused", level=logging.WARNING, address=self._address)
             self._refuse(b"503 Service Unavailable")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._bounds.open_by_address[self._address] -= 1
-        if self._bounds.open_by_address[self._address] <= 0:
-            del self._bounds.open_by_address[self._address]
+        self._limits.open_by_address[self._address] -= 1
+        if self._limits.open_by_address[self._address] <= 0:
+            del self._limits.open_by_address[self._address]
         self._stop_head_timer()
         self._stop_write_timer()
         super().connection_lost(exc)
@@ -110,7 +110,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().pause_writing()
         if self._write_timer is None:
             self._write_timer = self.loop.call_later(
-                self._bounds.write_seconds, self.transport.abort
+                self._limits.write_seconds, self.transport.abort
             )
 
     def resume_writing(self) -> None:
@@ -124,7 +124,7 @@ class BoundedHttp(HttpToolsProtocol):
         response was sent before its end.
         """
         self._stop_head_timer()
-        self._head_timer = self.loop.call_later(self._bounds.head_seconds, self._close)
+        self._head_timer = self.loop.call_later(self._limits.head_seconds, self._close)
 
     def _close(self) -> None:
         if not self.transport.is_closing():

@@ -9,12 +9,14 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.catalog.transaction import Transaction
 from forklake.crucible.callers import Visit
-from forklake.crucible.retries import persistently
+from forklake.crucible.retries import retry_transient
 
-Change = Callable[[Transaction], object]
+DefinitionChange = Callable[[Transaction], object]
 
 
-def changed(visit: Visit, name: str, operation: str, what: str, change: Change) -> Catalog:
+def apply_change(
+    visit: Visit, name: str, operation: str, what: str, change: DefinitionChange
+) -> Catalog:
     """Apply one change to a catalog in a transaction, and return the catalog."""
     catalog = visit.catalog(name, operation)
 
@@ -24,11 +26,11 @@ def changed(visit: Visit, name: str, operation: str, what: str, change: Change) 
             change(transaction)
 
     with visit.access.audit.recording(visit.caller, operation, f"{name}.{what}", catalog=catalog):
-        persistently(once, visit.service.metrics)
+        retry_transient(once, visit.service.metrics)
     return catalog
 
 
-def seen(catalog: Catalog, snapshot: int | None, timestamp: datetime | None) -> Snapshotted:
+def read_state(catalog: Catalog, snapshot: int | None, timestamp: datetime | None) -> Snapshotted:
     """Return the current state of a catalog, or its state at a snapshot or timestamp."""
     if snapshot is None and timestamp is None:
         return catalog.now()

@@ -24,20 +24,20 @@ from forklake.store.catalogs import CatalogRow
 _MOST = 1000
 # Concurrent transactions with the same parameters. A second one starts if requests have waited for
 # _PATIENCE seconds.
-_LANES = 2
+_MOST_WORKERS = 2
 _PATIENCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedRequest:
     """One waiting request, and the future for its result."""
 
     request: ForkRequest
-    answer: asyncio.Future[list[CatalogRow]]
+    future: asyncio.Future[list[CatalogRow]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Shared:
+class _BatchKey:
     """What requests must have in common to be handled in one transaction."""
 
     access: Access
@@ -49,56 +49,58 @@ class _Shared:
 class _Queue:
     """Queued requests, the number of running workers, and whether another is scheduled."""
 
-    waiting: list[_Waiting] = field(default_factory=list)
-    lanes: int = 0
+    waiting: list[_QueuedRequest] = field(default_factory=list)
+    workers: int = 0
     is_timed: bool = False
 
 
-class Gathering:
+class ForkBatcher:
     """Queues of fork requests of one service. Use it from one event loop only."""
 
     def __init__(self) -> None:
-        self._queues: dict[_Shared, _Queue] = {}
+        self._queues: dict[_BatchKey, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def fork(self, access: Access, caller: Caller, request: ForkRequest) -> list[CatalogRow]:
         """Create forks and return their rows. Raise AlreadyExists if one of the names exists."""
         loop = asyncio.get_running_loop()
-        shared = _Shared(access, caller, replace(request, names=()))
-        one = _Waiting(request, loop.create_future())
-        queue = self._queues.setdefault(shared, _Queue())
-        queue.waiting.append(one)
-        if not queue.lanes:
-            self._open_lane(shared, queue)
-        elif queue.lanes < _LANES and not queue.is_timed:
+        key = _BatchKey(access, caller, replace(request, names=()))
+        queued = _QueuedRequest(request, loop.create_future())
+        queue = self._queues.setdefault(key, _Queue())
+        queue.waiting.append(queued)
+        if not queue.workers:
+            self._start_worker(key, queue)
+        elif queue.workers < _MOST_WORKERS and not queue.is_timed:
             queue.is_timed = True
-            loop.call_later(_PATIENCE, self._open_lane, shared, queue)
-        return await one.answer
+            loop.call_later(_PATIENCE, self._start_worker, key, queue)
+        return await queued.future
 
-    def _open_lane(self, shared: _Shared, queue: _Queue) -> None:
+    def _start_worker(self, key: _BatchKey, queue: _Queue) -> None:
         queue.is_timed = False
         if not queue.waiting:
             return
-        queue.lanes += 1
-        task = asyncio.get_running_loop().create_task(self._work(shared, queue))
+        queue.workers += 1
+        task = asyncio.get_running_loop().create_task(self._run_worker(key, queue))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, shared: _Shared, queue: _Queue) -> None:
+    async def _run_worker(self, key: _BatchKey, queue: _Queue) -> None:
         while queue.waiting:
             batch, queue.waiting = _split_batch(queue.waiting)
             try:
-                found = await to_thread.run_sync(_fork_batch, shared, batch)
+                found = await to_thread.run_sync(_fork_batch, key, batch)
             except Exception as error:  # noqa: BLE001 - every request in the batch gets the error
                 found = [error] * len(batch)
             for one, result in zip(batch, found, strict=True):
-                _set_result(one.answer, result)
-        queue.lanes -= 1
-        if not queue.lanes:
-            self._queues.pop(shared, None)
+                _set_result(one.future, result)
+        queue.workers -= 1
+        if not queue.workers:
+            self._queues.pop(key, None)
 
 
-def _split_batch(waiting: list[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
+def _split_batch(
+    waiting: list[_QueuedRequest],
+) -> tuple[list[_QueuedRequest], list[_QueuedRequest]]:
     """Split the queue into the next batch and the requests that do not fit into it."""
     size = 0
     for place, one in enumerate(waiting):
@@ -109,26 +111,28 @@ def _split_batch(waiting: list[_Waiting]) -> tuple[list[_Waiting], list[_Waiting
 
 
 def _set_result(
-    answer: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | Exception
+    future: asyncio.Future[list[CatalogRow]], result: list[CatalogRow] | Exception
 ) -> None:
-    if answer.done():
+    if future.done():
         return  # the client has disconnected
     if isinstance(result, Exception):
-        answer.set_exception(result)
+        future.set_exception(result)
     else:
-        answer.set_result(result)
+        future.set_result(result)
 
 
-def _fork_batch(shared: _Shared, batch: Sequence[_Waiting]) -> list[list[CatalogRow] | Exception]:
+def _fork_batch(
+    key: _BatchKey, batch: Sequence[_QueuedRequest]
+) -> list[list[CatalogRow] | Exception]:
     """Return a result or error for each request: from one transaction, or if it fails one each."""
     try:
-        rows = iter(_fork(shared, [name for one in batch for name in one.request.names]))
+        rows = iter(_fork(key, [name for one in batch for name in one.request.names]))
     except ForklakeError as error:
         if len(batch) == 1:
             return [error]
-        return [found for one in batch for found in _fork_batch(shared, [one])]
+        return [found for one in batch for found in _fork_batch(key, [one])]
     return [[next(rows) for _ in one.request.names] for one in batch]
 
 
-def _fork(shared: _Shared, names: Sequence[str]) -> list[CatalogRow]:
-    return shared.access.catalogs.fork(shared.caller, replace(shared.request, names=names)).rows
+def _fork(key: _BatchKey, names: Sequence[str]) -> list[CatalogRow]:
+    return key.access.catalogs.fork(key.caller, replace(key.request, names=names)).rows

@@ -25,13 +25,13 @@ class Health(BaseModel):
 
 
 @router.get("/health/live", summary="Check that the process responds")
-async def live() -> Health:
+async def check_live() -> Health:
     """Return `live`, independent of the state of the metadata database."""
     return Health(status="live")
 
 
 @router.get("/health/ready", summary="Check that the service accepts requests")
-async def ready(service: TheService) -> Health:
+async def check_ready(service: TheService) -> Health:
     """Return `ready` if the metadata database responds and the service is not shutting down."""
     try:
         with fail_after(_PATIENCE):
@@ -47,6 +47,6 @@ async def ready(service: TheService) -> Health:
 
 
 @router.get("/metrics", summary="Get Prometheus metrics", response_class=Response)
-def metrics(service: TheService) -> Response:
+def get_metrics(service: TheService) -> Response:
     """Return counts and durations by route and status. No label names a catalog or principal."""
-    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(service.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -27,7 +27,7 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(found, default=str)
 
 
-def configure(level: str) -> None:
+def configure_logging(level: str) -> None:
     """Write the logs of the service and of its web server to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
@@ -38,6 +38,6 @@ def configure(level: str) -> None:
         logger.propagate = False
 
 
-def note(event: str, *, level: int = logging.INFO, failed: bool = False, **facts: Any) -> None:
+def log_event(event: str, *, level: int = logging.INFO, failed: bool = False, **facts: Any) -> None:
     """Log an event with its facts, and with the traceback of the current exception if `failed`."""
     LOGGER.log(level, event, exc_info=failed, extra={"facts": facts})

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from forklake import maintenance
 from forklake.catalog.catalog import Catalog
-from forklake.crucible.logs import note
+from forklake.crucible.logs import log_event
 from forklake.errors import ForklakeError, QuotaExceeded
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
-_REMEMBERED = 1000  # runs that are listed
+_RETAINED = 1000  # runs that are listed
 MOST_WAITING = 16  # queued runs per catalog
 
 
@@ -35,7 +35,7 @@ class Operation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class MaintenanceRequest:
     """Parameters of a run."""
 
     operation: Operation
@@ -46,23 +46,23 @@ class Order:
 
 
 @dataclass(slots=True)
-class Run:
+class MaintenanceRun:
     """Maintenance run. `state` is queued, running, done or failed."""
 
     run: str
     catalog_id: int
-    order: Order
+    request: MaintenanceRequest
     started: datetime
     state: str = "queued"
     ended: datetime | None = None
     count: int | None = None
     error: str | None = None
-    over: Future[None] = field(default_factory=Future, repr=False)
+    finished: Future[None] = field(default_factory=Future, repr=False)
 
     @property
     def unit(self) -> str:
         """What `count` counts."""
-        return _UNITS[self.order.operation]
+        return _UNITS[self.request.operation]
 
 
 _UNITS = {
@@ -73,12 +73,12 @@ _UNITS = {
     Operation.REWRITE: "tables",
 }
 # Operations on the metastore only.
-_PLAIN: dict[Operation, Callable[[Catalog, Order], int]] = {
-    Operation.EXPIRE: lambda catalog, order: len(
-        catalog.expire_snapshots(older_than=order.older_than, dry_run=order.dry_run)
+_PLAIN: dict[Operation, Callable[[Catalog, MaintenanceRequest], int]] = {
+    Operation.EXPIRE: lambda catalog, request: len(
+        catalog.expire_snapshots(older_than=request.older_than, dry_run=request.dry_run)
     ),
-    Operation.CLEANUP: lambda catalog, order: len(
-        catalog.cleanup_old_files(older_than=order.older_than, dry_run=order.dry_run)
+    Operation.CLEANUP: lambda catalog, request: len(
+        catalog.cleanup_old_files(older_than=request.older_than, dry_run=request.dry_run)
     ),
 }
 # Operations that rewrite data files, with Spark.
@@ -89,18 +89,18 @@ _MOVING: dict[Operation, Callable[..., list[object]]] = {
 }
 
 
-class Maintaining:
+class MaintenanceRuns:
     """Maintenance runs of one service, in the order of the requests."""
 
     def __init__(self, open_session: Callable[[Catalog, str], Session]) -> None:
         self._open_session = open_session
-        self._runs: deque[Run] = deque(maxlen=_REMEMBERED)
+        self._runs: deque[MaintenanceRun] = deque(maxlen=_RETAINED)
         self._guard = threading.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="maintenance")
 
-    def start(self, catalog: Catalog, order: Order) -> Run:
+    def start(self, catalog: Catalog, request: MaintenanceRequest) -> MaintenanceRun:
         """Queue a run and return it. Raise QuotaExceeded if too many runs are queued."""
-        run = Run(uuid.uuid4().hex, catalog.catalog_id, order, datetime.now(UTC))
+        run = MaintenanceRun(uuid.uuid4().hex, catalog.catalog_id, request, datetime.now(UTC))
         with self._guard:
             own = [one for one in self._runs if one.catalog_id == run.catalog_id]
             if sum(one.state == "queued" for one in own) >= MOST_WAITING:
@@ -112,7 +112,7 @@ class Maintaining:
             self._worker.submit(self._execute, catalog, run)
         return run
 
-    def runs(self, catalog: Catalog) -> list[Run]:
+    def runs(self, catalog: Catalog) -> list[MaintenanceRun]:
         """Return the runs of a catalog, newest first."""
         with self._guard:
             return [run for run in self._runs if run.catalog_id == catalog.catalog_id]
@@ -121,23 +121,23 @@ class Maintaining:
         """Cancel queued runs and wait for the running one."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _execute(self, catalog: Catalog, run: Run) -> None:
+    def _execute(self, catalog: Catalog, run: MaintenanceRun) -> None:
         run.state = "running"
         try:
-            run.count = self._run_operation(catalog, run.order)
+            run.count = self._run_operation(catalog, run.request)
             run.state = "done"
         except ForklakeError as error:
             run.state, run.error = "failed", str(error)
         except Exception:  # noqa: BLE001 - a failing run must not stop the worker
-            note("maintenance failed", failed=True, run=run.run)
+            log_event("maintenance failed", failed=True, run=run.run)
             run.state, run.error = "failed", "Internal error. See the log of the service."
         finally:
             run.ended = datetime.now(UTC)
-            run.over.set_result(None)
+            run.finished.set_result(None)
 
-    def _run_operation(self, catalog: Catalog, order: Order) -> int:
-        if order.operation in _PLAIN:
-            return _PLAIN[order.operation](catalog, order)
+    def _run_operation(self, catalog: Catalog, request: MaintenanceRequest) -> int:
+        if request.operation in _PLAIN:
+            return _PLAIN[request.operation](catalog, request)
         alias = f"_upkeep_{int(catalog.catalog_id)}"
         with self._open_session(catalog, alias) as session:
-            return len(_MOVING[order.operation](session, alias, order.table, order.schema))
+            return len(_MOVING[request.operation](session, alias, request.table, request.schema))

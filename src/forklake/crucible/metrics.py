@@ -47,17 +47,17 @@ class Metrics:
     def _counter(self, name: str, description: str) -> Counter:
         return Counter(name, description, registry=self.registry)
 
-    def watch(self, name: str, database: Database) -> None:
+    def add_pool(self, name: str, database: Database) -> None:
         """Add gauges for the connection pool of a database, labeled with the stamp `name`."""
         if isinstance(database, PostgresDatabase):
-            self.registry.register(_Pool(name, database))
+            self.registry.register(_PoolCollector(name, database))
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         """Return all metrics in the Prometheus text format."""
         return generate_latest(self.registry)
 
 
-class _Pool(Collector):
+class _PoolCollector(Collector):
     """Gauges of one connection pool, read at each scrape."""
 
     def __init__(self, stamp: str, database: PostgresDatabase) -> None:

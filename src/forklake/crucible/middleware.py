@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forklake.crucible import problems
-from forklake.crucible.logs import note
+from forklake.crucible.logs import log_event
 from forklake.crucible.proxies import client_address
 from forklake.crucible.service import Service
 
@@ -40,7 +40,7 @@ HEADERS = (
 _ONLY_TLS = (b"strict-transport-security", b"max-age=31536000")
 
 
-class Edge:
+class RequestMiddleware:
     """Middleware that every request passes through."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
@@ -82,14 +82,14 @@ class _Exchange:
     async def run(self, app: ASGIApp) -> None:
         loop = asyncio.get_running_loop()
         limit = self._service.settings.request_seconds
-        timer = loop.call_later(limit, lambda: asyncio.ensure_future(self._give_up()))
+        timer = loop.call_later(limit, lambda: asyncio.ensure_future(self._respond_timeout()))
         try:
             if _declared_length(self._scope) > self._service.settings.body_bytes:
                 await self._refuse(413)
             else:
                 await app(self._scope, self.receive, self.send)
         except Exception:  # noqa: BLE001 - the client gets a response for any error
-            note("failed", level=logging.ERROR, failed=True, request_id=self._request_id)
+            log_event("failed", level=logging.ERROR, failed=True, request_id=self._request_id)
             if not self._status:
                 await self._refuse(500)
         finally:
@@ -132,7 +132,7 @@ class _Exchange:
             headers.append((b"x-request-id", self._request_id.encode()))
         await self._send(message)
 
-    async def _give_up(self) -> None:
+    async def _respond_timeout(self) -> None:
         """Respond 504 unless a response has started. The route keeps running."""
         if self._status:
             return
@@ -141,7 +141,9 @@ class _Exchange:
         self._log_request()
 
     async def _refuse(self, status: int) -> None:
-        await problems.plain(status, self._request_id)(self._scope, self._receive, self._pass_on)
+        await problems.http_error_response(status, self._request_id)(
+            self._scope, self._receive, self._pass_on
+        )
 
     def _log_request(self) -> None:
         """Log the request and update its metrics."""
@@ -161,7 +163,7 @@ class _Exchange:
             "ms": round(1e3 * seconds, 2),
         }
         level = logging.WARNING if self._status >= 500 else logging.INFO
-        note("request", level=level, **facts)
+        log_event("request", level=level, **facts)
 
 
 def _request_id(scope: Scope) -> str:

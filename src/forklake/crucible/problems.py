@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from forklake import errors
-from forklake.crucible.logs import note
+from forklake.crucible.logs import log_event
 from forklake.errors import ForklakeError, InvalidInput
 
 # Errors of the HTTP layer: status -> (code, message, remedy)
@@ -54,7 +54,7 @@ class Problem(BaseModel):
     request_id: str
 
 
-class ProblemAnswer(BaseModel):
+class ProblemBody(BaseModel):
     """Body of every error response."""
 
     error: Problem
@@ -74,7 +74,7 @@ _DESCRIPTIONS = {
 }
 # Responses documented for every route.
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
-    status: {"model": ProblemAnswer, "description": text} for status, text in _DESCRIPTIONS.items()
+    status: {"model": ProblemBody, "description": text} for status, text in _DESCRIPTIONS.items()
 }
 
 
@@ -87,17 +87,17 @@ def install(app: FastAPI) -> None:
 
 async def _on_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ForklakeError)
-    return answer(error, request_id_of(request.scope))
+    return error_response(error, request_id_of(request.scope))
 
 
 async def _on_bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return answer(as_invalid_input(error), request_id_of(request.scope))
+    return error_response(as_invalid_input(error), request_id_of(request.scope))
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return plain(error.status_code, request_id_of(request.scope), error.headers)
+    return http_error_response(error.status_code, request_id_of(request.scope), error.headers)
 
 
 def as_invalid_input(error: RequestValidationError) -> InvalidInput:
@@ -114,17 +114,17 @@ def as_invalid_input(error: RequestValidationError) -> InvalidInput:
     )
 
 
-def answer(error: ForklakeError, request_id: str) -> Response:
+def error_response(error: ForklakeError, request_id: str) -> Response:
     """Return the response for a Forklake error."""
     status, _ = errors.outcome(error)
     is_inside = status >= 500  # messages of the database may name hosts, roles and files
     if is_inside:
-        note("problem", level=logging.WARNING, request_id=request_id, error=str(error))
+        log_event("problem", level=logging.WARNING, request_id=request_id, error=str(error))
     found = Problem(
         code=error.code,
         message=_INSIDE.get(error.code, _FAILED) if is_inside else error.message,
         remedy=_RETRY if is_inside else error.remedy,
-        details=_public_details(error) if is_inside else error.details,
+        details=_select_public_details(error) if is_inside else error.details,
         retryable=error.retryable,
         request_id=request_id,
     )
@@ -139,7 +139,7 @@ def headers_of(error: ForklakeError) -> dict[str, str]:
     return {} if wait is None else {"Retry-After": str(wait)}
 
 
-def _public_details(error: ForklakeError) -> dict[str, Any]:
+def _select_public_details(error: ForklakeError) -> dict[str, Any]:
     return {name: error.details[name] for name in _HARMLESS if name in error.details}
 
 
@@ -152,7 +152,9 @@ _INSIDE = {
 }
 
 
-def plain(status: int, request_id: str, headers: Mapping[str, str] | None = None) -> Response:
+def http_error_response(
+    status: int, request_id: str, headers: Mapping[str, str] | None = None
+) -> Response:
     """Return the response for an error of the HTTP layer."""
     code, message, remedy = PLAIN.get(status, PLAIN[500])
     found = Problem(

@@ -26,7 +26,7 @@ def is_transient(error: BaseException) -> bool:
     return isinstance(error, ForklakeError) and error.retryable
 
 
-def persistently(change: Callable[[], T], metrics: Metrics) -> T:
+def retry_transient(change: Callable[[], T], metrics: Metrics) -> T:
     """Call `change`, up to ATTEMPTS times. The last error has the number of attempts in details."""
 
     def count(state: RetryCallState) -> None:

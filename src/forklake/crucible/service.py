@@ -12,11 +12,11 @@ from anyio import CapacityLimiter
 from forklake.access.access import Access
 from forklake.access.callers import LOCAL, Caller
 from forklake.catalog.metastore import Metastore, open_metastore
-from forklake.crucible.account_moves import settle
+from forklake.crucible.account_moves import finish_moves
 from forklake.crucible.chores import Chores
-from forklake.crucible.fork_batcher import Gathering
-from forklake.crucible.logs import note
-from forklake.crucible.maintenance_runs import Maintaining
+from forklake.crucible.fork_batcher import ForkBatcher
+from forklake.crucible.logs import log_event
+from forklake.crucible.maintenance_runs import MaintenanceRuns
 from forklake.crucible.metrics import Metrics
 from forklake.crucible.proxies import Proxies
 from forklake.crucible.refusals import Refusals
@@ -50,16 +50,17 @@ class Service:
         self.access = Access(self.home)
         self.metrics = Metrics()
         for name in self.stamps.names:
-            self.metrics.watch(name, self.stamps.metastore(name).database)
-        self.gathering = Gathering()
+            self.metrics.add_pool(name, self.stamps.metastore(name).database)
+        self.fork_batcher = ForkBatcher()
         self.probes = CapacityLimiter(2)  # threads for readiness checks, which may hang
         self.jobs = CapacityLimiter(_JOBS)  # threads that wait for Spark
-        self.maintaining = Maintaining(self._session_for_upkeep)
+        self.maintenance_runs = MaintenanceRuns(self._open_internal_session)
         self.sessions = Sessions(settings)
         self.metrics.sessions.set_function(lambda: len(self.sessions.all()))
         self.is_closing = False
         self._chores = Chores(
-            settings.expiry_seconds, [self._drop_expired, self._keep_stamps, self._write_denials]
+            settings.expiry_seconds,
+            [self._drop_expired, self._maintain_stamps, self._write_denials],
         )
         self._known: dict[str, tuple[float, Caller]] = {}
         self._guard = threading.Lock()
@@ -73,7 +74,7 @@ class Service:
     def known_caller(self, credential: str) -> Caller | None:
         """Return the cached caller of a credential, or None. No I/O: safe in the event loop."""
         until, caller = self._known.get(credential, (0.0, None))
-        is_fresh = until > time.monotonic() and caller and self.stamps.knows(caller.account)
+        is_fresh = until > time.monotonic() and caller and self.stamps.is_cached(caller.account)
         return caller if is_fresh else None
 
     def caller(self, credential: str, address: str = "") -> Caller:
@@ -123,9 +124,9 @@ class Service:
         self._chores.start()
         self.sessions.start()
 
-    def do_chores(self) -> None:
+    def run_chores(self) -> None:
         """Run all background tasks once, now."""
-        self._chores.do()
+        self._chores.run_all()
 
     def _drop_expired(self) -> None:
         for metastore in self.stamps.metastores():
@@ -138,13 +139,13 @@ class Service:
         for metastore in self.stamps.metastores():
             Access(metastore).audit.write_denials()
 
-    def _keep_stamps(self) -> None:
-        settle(self.stamps)
+    def _maintain_stamps(self) -> None:
+        finish_moves(self.stamps)
         self.stamps.share_identities()
 
-    def _session_for_upkeep(self, catalog: Catalog, alias: str) -> Session:
+    def _open_internal_session(self, catalog: Catalog, alias: str) -> Session:
         """Return an internal session with the catalog attached, for maintenance that moves rows."""
-        session = self.sessions.own()
+        session = self.sessions.open_internal()
         uri = self.stamps.uri_of(catalog.database)
         try:
             session.attach(
@@ -177,8 +178,8 @@ class Service:
         try:
             self._write_denials()
         except ForklakeError as error:  # a lost database must not prevent the shutdown
-            note("audit entries lost", level=logging.WARNING, error=str(error))
+            log_event("audit entries lost", level=logging.WARNING, error=str(error))
         self.sessions.shutdown(self.settings.shutdown_seconds)
-        self.maintaining.close()
+        self.maintenance_runs.close()
         self.stamps.close()
         self.home.close()

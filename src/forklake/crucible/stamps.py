@@ -95,11 +95,11 @@ class Stamps:
             self._known[name] = (known, time.monotonic() + FRESH_SECONDS)
         return known
 
-    def knows(self, name: str) -> bool:
+    def is_cached(self, name: str) -> bool:
         """Return whether the account is cached, so that `account` does not query the database."""
         return not self._uris or self._known.get(name, (None, 0.0))[1] > time.monotonic()
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache of accounts."""
         self._known.clear()
 
@@ -194,7 +194,7 @@ class Stamps:
             above = store.last_ids(connection)
         store.own_stamp(metastore.database, name, number, above)
 
-    def number(self, stamp: str) -> int:
+    def number_of(self, stamp: str) -> int:
         """Return the number of a stamp."""
         with self.home.database.reading() as connection:
             return store.stamp_numbers(connection)[stamp]

@@ -15,7 +15,7 @@ import uvicorn
 
 from forklake.crucible import logs
 from forklake.crucible.app import create_app
-from forklake.crucible.connections import BoundedHttp, Bounds
+from forklake.crucible.connections import BoundedHttp, ConnectionLimits
 from forklake.crucible.proxies import Proxies
 from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings
@@ -26,23 +26,23 @@ _TURN_SECONDS = 0.001
 
 def serve(settings: Settings) -> None:
     """Serve until the process is stopped."""
-    logs.configure(settings.log_level)
+    logs.configure_logging(settings.log_level)
     # Shorter time slices: a thread that computes a response must not delay the event loop.
     sys.setswitchinterval(_TURN_SECONDS)
     app = create_app(settings)
     service: Service = app.state.service
     try:
-        refuse_strangers(service)
+        require_access_rules(service)
         service.access.signing_keys.check()
-        listener = _listener(settings)
+        listener = _open_socket(settings)
         host, port = listener.getsockname()[:2]
-        logs.note("serving", address=f"http://{host}:{port}")
-        server(app, settings).run([listener])
+        logs.log_event("serving", address=f"http://{host}:{port}")
+        create_server(app, settings).run([listener])
     finally:
         service.close()
 
 
-def refuse_strangers(service: Service) -> None:
+def require_access_rules(service: Service) -> None:
     """Raise InvalidInput if a service without access rules would be reachable from elsewhere."""
     settings = service.settings
     if not settings.is_loopback and service.access.principals.is_empty():
@@ -53,7 +53,7 @@ def refuse_strangers(service: Service) -> None:
         )
 
 
-def _listener(settings: Settings) -> socket.socket:
+def _open_socket(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
@@ -65,11 +65,11 @@ def _listener(settings: Settings) -> socket.socket:
         ) from None
 
 
-def server(app: object, settings: Settings) -> uvicorn.Server:
+def create_server(app: object, settings: Settings) -> uvicorn.Server:
     """Return the configured web server."""
     # Its access log would contain whole URLs; the middleware logs requests instead.
     logging.getLogger("uvicorn.access").disabled = True
-    bounds = Bounds(
+    bounds = ConnectionLimits(
         settings.connections,
         settings.connections_per_address,
         settings.head_seconds,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklake.catalog.delta_tables import find_face
 from forklake.catalog.metastore import Metastore, open_metastore
-from forklake.crucible.sessions.engines import Engines
+from forklake.crucible.sessions.engines import EngineFactory
 from forklake.model.closeable import Closing
 from forklake.model.requests import MergeRequest
 from forklake.reagent.commit_tags import CommitTag
@@ -46,7 +46,7 @@ class LocalPlace(Closing):
     ) -> None:
         self._uri = uri
         self._metadata_schema = metadata_schema
-        self._engines = Engines(lambda: _start_engine(spark))
+        self._engines = EngineFactory(lambda: _start_engine(spark))
         self.catalogs: Metastore = open_metastore(uri, metadata_schema=metadata_schema)
 
     def close(self) -> None:

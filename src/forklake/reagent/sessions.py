@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlglot import exp
 
-from forklake.crucible.sessions.engines import Engines
+from forklake.crucible.sessions.engines import EngineFactory
 from forklake.crucible.sessions.pooled import PooledSession
 from forklake.engines.local.calculator import interrupt
 from forklake.errors import Cancelled
@@ -50,7 +50,7 @@ class TaskSession(PooledSession):
 
     def __init__(
         self,
-        engines: Engines,
+        engines: EngineFactory,
         *,
         attachments: Attachments | None = None,
         guard: Guard | None = None,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forklake import Catalog, Metastore
 from forklake.crucible.pages import charts, file_views, formatting
-from forklake.crucible.pages.growth import growth
+from forklake.crucible.pages.growth import read_growth
 from forklake.crucible.pages.history import WORDS
 from forklake.model.changes import ChangeKind
 from forklake.model.figures import size
@@ -36,7 +36,7 @@ def test_figures_match_the_snapshots(metastore: Metastore, tmp_path: Path) -> No
 def check_growth(catalog: Catalog) -> None:
     """Compare points of the growth chart with the snapshots."""
     seen = catalog.now()
-    points = growth(catalog, seen, seen.state.table("orders"))
+    points = read_growth(catalog, seen, seen.state.table("orders"))
     assert len(points) > 5
     for point in points[-4:]:
         then = catalog.at(version=point.snapshot_id)
@@ -51,16 +51,16 @@ def check_files(catalog: Catalog) -> None:
     seen = catalog.now()
     for table in seen.state.tables():
         files = seen.data_files(table)
-        classes = file_views.size_classes(catalog, seen, table)
+        classes = file_views.count_size_classes(catalog, seen, table)
         assert sum(one.count for one in classes) == len(files)
         for before, one in pairwise(classes):
             within = [file for file in files if before.below <= file.file_size_bytes < one.below]
             assert one.count == len(within)
-        parts = file_views.parts(catalog, seen, table, 50)
+        parts = file_views.list_partitions(catalog, seen, table, 50)
         parted = [file for file in files if file.partition_id is not None]
         assert sum(part.files for part in parts) == len(parted)
         assert sum(part.rows for part in parts) == sum(file.record_count for file in parted)
-        count, found = file_views.files(catalog, seen, table, 3, 5)
+        count, found = file_views.list_files(catalog, seen, table, 3, 5)
         assert count == len(files)
         assert found == seen.found_files(table)[3:8]
 
@@ -68,7 +68,7 @@ def check_files(catalog: Catalog) -> None:
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=50))
 def test_curves_stay_inside_the_chart(values: list[int]) -> None:
     points = [(float(place), float(value)) for place, value in enumerate(values)]
-    drawn = charts.curve(points, first="a", last="b")
+    drawn = charts.draw_curve(points, first="a", last="b")
     assert drawn.path.count("H") == max(len(values) - 1, 1)
     assert all(0 <= tick.y <= charts.HEIGHT for tick in drawn.ticks)
     assert drawn.ticks[-1].value >= max(values) or max(values) == 0
@@ -78,7 +78,7 @@ def test_curves_stay_inside_the_chart(values: list[int]) -> None:
 
 @given(st.lists(st.integers(0, 10**6), max_size=20))
 def test_bars_stay_inside_the_chart(counts: list[int]) -> None:
-    drawn = charts.bars([("x", count) for count in counts])
+    drawn = charts.draw_bars([("x", count) for count in counts])
     assert all(bar.height >= 0 and bar.y >= 0 for bar in drawn.bars)
     assert all(0 <= bar.x <= bar.x + bar.width <= charts.WIDTH for bar in drawn.bars)
 

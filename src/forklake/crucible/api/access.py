@@ -10,16 +10,16 @@ from starlette.responses import Response
 from forklake.access.roles import right_named
 from forklake.crucible.callers import Asking
 from forklake.crucible.shapes.access import (
-    Audit,
     AuditEntry,
+    AuditPage,
+    CallerInfo,
     Grant,
     Grants,
-    Me,
     NewToken,
     SetGrant,
     Token,
 )
-from forklake.crucible.shapes.base import Limit, Name, nothing
+from forklake.crucible.shapes.base import Limit, Name, empty_response
 
 router = APIRouter(prefix="/v1", tags=["access"])
 After = Annotated[
@@ -28,18 +28,18 @@ After = Annotated[
 ]
 
 
-@router.get("/me", summary="Get the caller", response_model=Me)
-def me(visit: Asking) -> Response:
+@router.get("/me", summary="Get the caller", response_model=CallerInfo)
+def get_caller(visit: Asking) -> Response:
     """Return the caller's principal and, for a token, the catalog and rights it is limited to."""
     caller, bound = visit.caller, visit.caller.bound
-    return Me(
+    return CallerInfo(
         principal=caller.name,
         account=caller.account,
         is_root=caller.is_root,
         catalog_id=bound.catalog_id if bound else None,
         rights=sorted(right.name.lower() for right in bound.rights) if bound else None,
         expires_at=bound.expires_at if bound else None,
-    ).response()
+    ).to_response()
 
 
 @router.get("/catalogs/{catalog}/grants", summary="List grants", response_model=Grants)
@@ -49,30 +49,30 @@ def list_grants(visit: Asking, catalog: Name) -> Response:
     found = [
         Grant(principal=row.principal, role=row.role, expires_at=row.expires_at) for row in rows
     ]
-    return Grants(grants=found).response()
+    return Grants(grants=found).to_response()
 
 
 @router.put("/catalogs/{catalog}/grants/{principal}", summary="Grant a role", status_code=204)
-def grant(visit: Asking, catalog: Name, principal: Name, body: SetGrant) -> Response:
+def grant_role(visit: Asking, catalog: Name, principal: Name, body: SetGrant) -> Response:
     """Grant a role on this catalog, replacing the principal's current role.
 
     Only an owner can grant the roles `admin` and `owner`.
     """
     visit.access.grants.add(visit.caller, catalog, principal, body.role, expires_at=body.expires_at)
-    return nothing()
+    return empty_response()
 
 
 @router.delete("/catalogs/{catalog}/grants/{principal}", summary="Revoke a role", status_code=204)
-def revoke(visit: Asking, catalog: Name, principal: Name) -> Response:
+def revoke_role(visit: Asking, catalog: Name, principal: Name) -> Response:
     """Revoke the role granted on this catalog. Roles granted by prefix are not affected."""
     visit.access.grants.revoke(visit.caller, catalog, principal)
-    return nothing()
+    return empty_response()
 
 
 @router.post(
     "/catalogs/{catalog}/tokens", summary="Create a token", status_code=201, response_model=Token
 )
-def mint(visit: Asking, catalog: Name, body: NewToken) -> Response:
+def create_token(visit: Asking, catalog: Name, body: NewToken) -> Response:
     """Create a token that is limited to this catalog and expires.
 
     Its rights cannot exceed those of the caller.
@@ -80,24 +80,24 @@ def mint(visit: Asking, catalog: Name, body: NewToken) -> Response:
     rights = frozenset(right_named(name) for name in body.rights)
     return Token(
         token=visit.access.tokens.create(visit.caller, catalog, rights, body.seconds)
-    ).response(201)
+    ).to_response(201)
 
 
 @router.get(
-    "/catalogs/{catalog}/audit", summary="List audit entries of a catalog", response_model=Audit
+    "/catalogs/{catalog}/audit", summary="List audit entries of a catalog", response_model=AuditPage
 )
-def audit_of_catalog(
+def list_catalog_audit(
     visit: Asking, catalog: Name, after: After = None, limit: Limit = 100
 ) -> Response:
     """List audit entries of this catalog, newest first, including denied and failed operations."""
     rows = visit.access.audit.list(visit.caller, catalog=catalog, after=after, limit=limit)
     more = rows[-1].audit_id if len(rows) == limit else None
-    return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()
+    return AuditPage(entries=[AuditEntry.of(row) for row in rows], next=more).to_response()
 
 
-@router.get("/audit", summary="List all audit entries", response_model=Audit)
-def audit(visit: Asking, after: After = None, limit: Limit = 100) -> Response:
+@router.get("/audit", summary="List all audit entries", response_model=AuditPage)
+def list_audit(visit: Asking, after: After = None, limit: Limit = 100) -> Response:
     """List audit entries of all catalogs, newest first. Requires a root principal."""
     rows = visit.access.audit.list(visit.caller, after=after, limit=limit)
     more = rows[-1].audit_id if len(rows) == limit else None
-    return Audit(entries=[AuditEntry.of(row) for row in rows], next=more).response()
+    return AuditPage(entries=[AuditEntry.of(row) for row in rows], next=more).to_response()

@@ -20,7 +20,7 @@ def list_accounts(visit: Asking) -> Response:
     visit.access.authorization.require(visit.caller, "account.list")
     stamps = visit.service.stamps
     found = [Account.of(row) for row in stamps.accounts()]
-    return Accounts(accounts=found, stamps=list(stamps.names)).response()
+    return Accounts(accounts=found, stamps=list(stamps.names)).to_response()
 
 
 @router.post("", summary="Create an account", status_code=201, response_model=Account)
@@ -32,4 +32,4 @@ def create_account(visit: Asking, body: NewAccount) -> Response:
     visit.access.authorization.require(visit.caller, "account.create")
     with visit.access.audit.recording(visit.caller, "account.create", body.name):
         made = visit.service.stamps.create_account(body.name, body.stamp)
-    return Account.of(made).response(201)
+    return Account.of(made).to_response(201)

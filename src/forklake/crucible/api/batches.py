@@ -7,23 +7,25 @@ from starlette.responses import Response
 
 from forklake.crucible.api.catalogs import data_path_of
 from forklake.crucible.callers import Asking
-from forklake.crucible.shapes.catalogs import DropCatalogs, Dropped, Made, NewCatalogs
+from forklake.crucible.shapes.catalogs import CreatedCatalogs, DropCatalogs, DropResult, NewCatalogs
 from forklake.model.requests import CreateRequest
 
 router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
 
 
-@router.post("/create", summary="Create many catalogs", status_code=201, response_model=Made)
+@router.post(
+    "/create", summary="Create many catalogs", status_code=201, response_model=CreatedCatalogs
+)
 def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
     """Create the catalogs in one transaction: all of them, or none."""
     path = data_path_of(visit, body.data_path)
     request = CreateRequest(body.names, path, body.if_not_exists, body.lifetime)
     provided = visit.access.catalogs.create(visit.caller, request)
     visit.service.metrics.created.inc(provided.created)
-    return Made.of(provided).response(201)
+    return CreatedCatalogs.of(provided).to_response(201)
 
 
-@router.post("/drop", summary="Drop many catalogs", response_model=Dropped)
+@router.post("/drop", summary="Drop many catalogs", response_model=DropResult)
 def drop_catalogs(visit: Asking, body: DropCatalogs) -> Response:
     """Drop the catalogs in one transaction: all of them, or none.
 
@@ -31,4 +33,4 @@ def drop_catalogs(visit: Asking, body: DropCatalogs) -> Response:
     """
     dropped = visit.access.catalogs.drop(visit.caller, body.names, if_exists=body.if_exists)
     visit.service.metrics.dropped.inc(dropped)
-    return Dropped(dropped=dropped).response()
+    return DropResult(dropped=dropped).to_response()

@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from forklake.catalog.catalog import Catalog as StoredCatalog
 from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.shapes.base import Limit, Name, nothing
+from forklake.crucible.shapes.base import Limit, Name, empty_response
 from forklake.crucible.shapes.catalogs import (
     Catalog,
-    CatalogInFull,
+    CatalogDetails,
     CatalogPage,
     ChangeCatalog,
-    Materialized,
+    MaterializeResult,
     NewCatalog,
 )
 from forklake.errors import Forbidden
@@ -37,7 +37,7 @@ def list_catalogs(
 ) -> Response:
     """List the catalogs that the caller can read, ordered by name."""
     rows = visit.access.visible.catalogs(visit.caller, prefix=prefix, after=after, limit=limit)
-    return CatalogPage.of(rows, limit).response()
+    return CatalogPage.of(rows, limit).to_response()
 
 
 @router.post("", summary="Create a catalog", status_code=201, response_model=Catalog)
@@ -47,7 +47,7 @@ def create_catalog(visit: Asking, body: NewCatalog) -> Response:
     request = CreateRequest([body.name], path, body.if_not_exists, body.lifetime)
     (row,), created = visit.access.catalogs.create(visit.caller, request)
     visit.service.metrics.created.inc(created)
-    return Catalog.of(row).response(201)
+    return Catalog.of(row).to_response(201)
 
 
 def data_path_of(visit: Visit, wanted: str | None) -> str | None:
@@ -60,22 +60,22 @@ def data_path_of(visit: Visit, wanted: str | None) -> str | None:
     return wanted or visit.service.settings.data_path
 
 
-@router.get("/{catalog}", summary="Get a catalog", response_model=CatalogInFull)
+@router.get("/{catalog}", summary="Get a catalog", response_model=CatalogDetails)
 def get_catalog(visit: Asking, catalog: Name) -> Response:
     """Return a catalog with its parent and expiry."""
     return _in_full(visit, visit.catalog(catalog, "catalog.get"))
 
 
 def _in_full(visit: Visit, found: StoredCatalog) -> Response:
-    return CatalogInFull(
+    return CatalogDetails(
         **Catalog.of(found.row).model_dump(),
         parent=visit.access.visible.parent(visit.caller, found.row),
         expires_at=found.expires_at(),
-    ).response()
+    ).to_response()
 
 
 @router.patch(
-    "/{catalog}", summary="Rename a catalog or change its expiry", response_model=CatalogInFull
+    "/{catalog}", summary="Rename a catalog or change its expiry", response_model=CatalogDetails
 )
 def change_catalog(visit: Asking, catalog: Name, body: ChangeCatalog) -> Response:
     """Change the name, the expiry, or both. The data folder and contents stay the same."""
@@ -97,11 +97,13 @@ def drop_catalog(visit: Asking, catalog: Name, if_exists: bool = False) -> Respo
     """Drop a catalog. Its forks are not affected."""
     dropped = visit.access.catalogs.drop(visit.caller, [catalog], if_exists=if_exists)
     visit.service.metrics.dropped.inc(dropped)
-    return nothing()
+    return empty_response()
 
 
-@router.post("/{catalog}/materialize", summary="Materialize a fork", response_model=Materialized)
-def materialize(visit: Asking, catalog: Name) -> Response:
+@router.post(
+    "/{catalog}/materialize", summary="Materialize a fork", response_model=MaterializeResult
+)
+def materialize_catalog(visit: Asking, catalog: Name) -> Response:
     """Copy the metadata rows that a fork inherits into the fork, and detach it from its ancestors.
 
     What queries return does not change, and no data files are copied.
@@ -109,4 +111,4 @@ def materialize(visit: Asking, catalog: Name) -> Response:
     found = visit.catalog(catalog, "catalog.materialize")
     with visit.access.audit.recording(visit.caller, "catalog.materialize", catalog, catalog=found):
         snapshot = visit.access.metastore.materialize(catalog)
-    return Materialized(snapshot=snapshot).response()
+    return MaterializeResult(snapshot=snapshot).to_response()

@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from forklake.catalog.transaction import Transaction
 from forklake.crucible.callers import Asking
-from forklake.crucible.definition_changes import changed
-from forklake.crucible.shapes.base import Name, nothing
+from forklake.crucible.definition_changes import apply_change
+from forklake.crucible.shapes.base import Name, empty_response
 from forklake.crucible.shapes.tables import COMMENT, ChangeColumn, NewColumn, Table
-from forklake.crucible.shapes.types import as_model
+from forklake.crucible.shapes.types import to_column_type
 
 router = APIRouter(
     prefix="/v1/catalogs/{catalog}/schemas/{schema}/tables/{table}/columns", tags=["columns"]
@@ -23,14 +23,14 @@ def add_column(
 ) -> Response:
     """Add a column. Existing rows return its default value."""
     spec = body.spec()
-    after = changed(
+    after = apply_change(
         visit,
         catalog,
         "column.add",
         f"{schema}.{table}.{body.name}",
         lambda change: change.add_column(change.table(table, schema), spec),
     ).now()
-    return Table.of(after, after.state.table(table, schema)).response(201)
+    return Table.of(after, after.state.table(table, schema)).to_response(201)
 
 
 @router.patch("/{column}", summary="Change a column", response_model=Table)
@@ -45,7 +45,7 @@ def change_column(
     def change(transaction: Transaction) -> None:
         found = transaction.table(table, schema)
         if body.type is not None:
-            transaction.set_column_type(found, column, as_model(body.type))
+            transaction.set_column_type(found, column, to_column_type(body.type))
         if "default" in body.model_fields_set:
             transaction.set_default(found, column, body.default)
         if body.nulls_allowed:
@@ -56,18 +56,18 @@ def change_column(
             transaction.rename_column(found, column, body.name)
 
     what = f"{schema}.{table}.{column}"
-    after = changed(visit, catalog, "column.alter", what, change).now()
-    return Table.of(after, after.state.table(table, schema)).response()
+    after = apply_change(visit, catalog, "column.alter", what, change).now()
+    return Table.of(after, after.state.table(table, schema)).to_response()
 
 
 @router.delete("/{column}", summary="Drop a column", status_code=204)
 def drop_column(visit: Asking, catalog: Name, schema: Name, table: Name, column: Name) -> Response:
     """Drop a column. Earlier snapshots and existing forks keep it."""
-    changed(
+    apply_change(
         visit,
         catalog,
         "column.drop",
         f"{schema}.{table}.{column}",
         lambda change: change.drop_column(change.table(table, schema), column),
     )
-    return nothing()
+    return empty_response()

@@ -13,15 +13,22 @@ from starlette.responses import Response
 
 from forklake.crucible.callers import Asking
 from forklake.crucible.shapes.base import Limit, Name
-from forklake.crucible.shapes.catalogs import Catalog, CatalogPage, Made, NewForks, Tree, TreeNode
+from forklake.crucible.shapes.catalogs import (
+    Catalog,
+    CatalogPage,
+    CreatedCatalogs,
+    NewForks,
+    Tree,
+    TreeNode,
+)
 from forklake.store.catalogs import CatalogRow
 from forklake.store.provisioning import Provided
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["forks"])
 
 
-@router.post("/forks", summary="Fork a catalog", status_code=201, response_model=Made)
-async def fork(visit: Asking, catalog: Name, body: NewForks) -> Response:
+@router.post("/forks", summary="Fork a catalog", status_code=201, response_model=CreatedCatalogs)
+async def create_forks(visit: Asking, catalog: Name, body: NewForks) -> Response:
     """Create one or many forks of the current state or of a retained snapshot.
 
     Nothing is copied unless `mode` is `copy`. Forks requested concurrently may share a snapshot.
@@ -30,10 +37,10 @@ async def fork(visit: Asking, catalog: Name, body: NewForks) -> Response:
     if body.if_not_exists:
         provided = await to_thread.run_sync(visit.access.catalogs.fork, visit.caller, request)
     else:
-        rows = await visit.service.gathering.fork(visit.access, visit.caller, request)
+        rows = await visit.service.fork_batcher.fork(visit.access, visit.caller, request)
         provided = Provided(rows, len(rows))
     visit.service.metrics.forks.inc(provided.created)
-    return Made.of(provided).response(201)
+    return CreatedCatalogs.of(provided).to_response(201)
 
 
 @router.get("/forks", summary="List the forks of a catalog", response_model=CatalogPage)
@@ -48,11 +55,11 @@ def list_forks(
     """List the direct forks of a catalog that the caller can read, ordered by name."""
     parent = visit.catalog(catalog, "catalog.forks").row
     rows = list(islice(visit.access.visible.forks(visit.caller, parent, after=after), limit))
-    return CatalogPage.of(rows, limit).response()
+    return CatalogPage.of(rows, limit).to_response()
 
 
 @router.get("/tree", summary="Get the fork tree of a catalog", response_model=Tree)
-def tree(
+def get_fork_tree(
     visit: Asking,
     catalog: Name,
     depth: Annotated[int, Query(ge=1, le=64, description="Maximum number of levels.")] = 3,
@@ -76,7 +83,7 @@ def tree(
             count += 1
         if is_cut:
             break
-    return Tree(nodes=list(_walk_tree(root, children)), is_cut=is_cut).response()
+    return Tree(nodes=list(_walk_tree(root, children)), is_cut=is_cut).to_response()
 
 
 def _walk_tree(root: CatalogRow, children: dict[int, list[CatalogRow]]) -> Iterator[TreeNode]:

@@ -28,19 +28,19 @@ def list_snapshots(
     rows = visit.catalog(catalog, "snapshot.list").snapshots(before=before, limit=limit + 1)
     found = [Snapshot.of(one) for one in rows[-limit:]]
     more = found[0].snapshot_id if len(rows) > limit else None
-    return Snapshots(snapshots=found, next=more).response()
+    return Snapshots(snapshots=found, next=more).to_response()
 
 
 @router.get("/storage", summary="Get storage use", response_model=Storage)
-def storage(visit: Asking, catalog: Name) -> Response:
+def get_storage_use(visit: Asking, catalog: Name) -> Response:
     """Return the private and shared bytes of a catalog, and the bytes that dropping it frees."""
     visit.catalog(catalog, "storage.get")
     (found,) = visit.access.metastore.storage([catalog])
-    return Storage.of(found).response()
+    return Storage.of(found).to_response()
 
 
 @router.get("/mirrors", summary="List Delta mirrors", response_model=Mirrors)
-def mirrors(visit: Asking, catalog: Name) -> Response:
+def list_mirrors(visit: Asking, catalog: Name) -> Response:
     """Return the Delta tables of a catalog with their locations and mirrored versions."""
     found = standings(visit.catalog(catalog, "mirror.list"))
-    return Mirrors(mirrors=[Mirror.of(one) for one in found]).response()
+    return Mirrors(mirrors=[Mirror.of(one) for one in found]).to_response()

@@ -76,7 +76,7 @@ router = APIRouter(prefix="/iceberg", route_class=_Route, include_in_schema=Fals
 
 def _error_response(request: Request, error: ForklakeError) -> Response:
     """Return an error as an Iceberg error response, with the message that /v1 would return."""
-    plain = problems.answer(error, problems.request_id_of(request.scope))
+    plain = problems.error_response(error, problems.request_id_of(request.scope))
     shown = json.loads(bytes(plain.body))["error"]
     status, _ = outcome(error)
     body = {
@@ -134,7 +134,7 @@ def has_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
 @router.get(_TABLES)
 def list_tables(visit: Asking, catalog: Name, schema: Name) -> Response:
     """Return the tables of a schema."""
-    state = _schema_view(visit, catalog, schema, "table.list").state
+    state = _read_schema(visit, catalog, schema, "table.list").state
     names = [{"namespace": [schema], "name": row.table_name} for row in state.tables(schema)]
     return _json_response({"identifiers": names})
 
@@ -142,7 +142,7 @@ def list_tables(visit: Asking, catalog: Name, schema: Name) -> Response:
 @router.get(_VIEWS)
 def list_views(visit: Asking, catalog: Name, schema: Name) -> Response:
     """Return an empty list: SQL views are not converted to Iceberg views."""
-    _schema_view(visit, catalog, schema, "view.list")
+    _read_schema(visit, catalog, schema, "view.list")
     return _json_response({"identifiers": []})
 
 
@@ -161,12 +161,12 @@ def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Respo
 @router.head(_TABLE)
 def has_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
     """Return 204 if the table exists."""
-    _schema_view(visit, catalog, schema, "table.get").state.table(table, schema)
+    _read_schema(visit, catalog, schema, "table.get").state.table(table, schema)
     return Response(status_code=204)
 
 
 @router.api_route("/v1/{catalog}/{anything:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
-def change(visit: Asking, catalog: Name, anything: str) -> Response:
+def reject_change(visit: Asking, catalog: Name, anything: str) -> Response:
     """Reject all changes."""
     visit.catalog(catalog, "catalog.get")
     raise Forbidden(
@@ -175,7 +175,7 @@ def change(visit: Asking, catalog: Name, anything: str) -> Response:
     )
 
 
-def _schema_view(visit: Visit, catalog: str, schema: str, operation: str) -> Snapshotted:
+def _read_schema(visit: Visit, catalog: str, schema: str, operation: str) -> Snapshotted:
     view = visit.catalog(catalog, operation).now()
     view.state.schema(schema)
     return view

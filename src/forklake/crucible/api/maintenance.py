@@ -10,22 +10,22 @@ from starlette.responses import Response
 
 from forklake.crucible import maintenance_runs
 from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.maintenance_runs import Operation, Order
+from forklake.crucible.maintenance_runs import MaintenanceRequest, Operation
 from forklake.crucible.shapes.base import Name
-from forklake.crucible.shapes.history import Maintain, Run, Runs
+from forklake.crucible.shapes.history import NewRun, RunInfo, RunList
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}/maintenance", tags=["maintenance"])
 
 
-@router.get("/runs", summary="List maintenance runs", response_model=Runs)
+@router.get("/runs", summary="List maintenance runs", response_model=RunList)
 def list_runs(visit: Asking, catalog: Name) -> Response:
     """List the maintenance runs requested since the service started, newest first."""
-    found = visit.service.maintaining.runs(visit.catalog(catalog, "maintenance.list"))
-    return Runs(runs=[_run_model(run) for run in found]).response()
+    found = visit.service.maintenance_runs.runs(visit.catalog(catalog, "maintenance.list"))
+    return RunList(runs=[_describe_run(run) for run in found]).to_response()
 
 
-@router.post("/{operation}", summary="Start maintenance", status_code=202, response_model=Run)
-async def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain) -> Response:
+@router.post("/{operation}", summary="Start maintenance", status_code=202, response_model=RunInfo)
+async def start_run(visit: Asking, catalog: Name, operation: Operation, body: NewRun) -> Response:
     """Start a maintenance run in the background.
 
     `expire` removes snapshots, `cleanup` deletes unused files, `merge` compacts small files,
@@ -33,24 +33,26 @@ async def run(visit: Asking, catalog: Name, operation: Operation, body: Maintain
     """
     started = await to_thread.run_sync(_start_run, visit, catalog, operation, body)
     if body.wait_seconds:  # asynchronous: a waiting request does not occupy a thread
-        await asyncio.wait([asyncio.wrap_future(started.over)], timeout=body.wait_seconds)
-    return _run_model(started).response(202)
+        await asyncio.wait([asyncio.wrap_future(started.finished)], timeout=body.wait_seconds)
+    return _describe_run(started).to_response(202)
 
 
 def _start_run(
-    visit: Visit, catalog: str, operation: Operation, body: Maintain
-) -> maintenance_runs.Run:
+    visit: Visit, catalog: str, operation: Operation, body: NewRun
+) -> maintenance_runs.MaintenanceRun:
     found = visit.catalog(catalog, "maintenance.run")
-    order = Order(operation, body.table, body.schema_name, body.older_than, body.dry_run)
+    request = MaintenanceRequest(
+        operation, body.table, body.schema_name, body.older_than, body.dry_run
+    )
     what = f"{catalog}.{operation}"
     with visit.access.audit.recording(visit.caller, "maintenance.run", what, catalog=found):
-        return visit.service.maintaining.start(found, order)
+        return visit.service.maintenance_runs.start(found, request)
 
 
-def _run_model(run: maintenance_runs.Run) -> Run:
-    return Run(
+def _describe_run(run: maintenance_runs.MaintenanceRun) -> RunInfo:
+    return RunInfo(
         run=run.run,
-        operation=run.order.operation,
+        operation=run.request.operation,
         state=run.state,
         started=run.started,
         ended=run.ended,

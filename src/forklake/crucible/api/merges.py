@@ -12,7 +12,7 @@ from starlette.responses import Response
 from forklake import merging
 from forklake.crucible.callers import Asking, Visit
 from forklake.crucible.shapes.base import Limit, Name
-from forklake.crucible.shapes.merges import Differences, Merge, Merged
+from forklake.crucible.shapes.merges import Differences, MergeResult, NewMerge
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["merging"])
 # The parameters are part of the URL, and servers reject request lines over 64 KiB.
@@ -23,7 +23,7 @@ Tables = Annotated[
 
 
 @router.get("/diff/{other}", summary="Compare two catalogs", response_model=Differences)
-async def diff(
+async def compare_catalogs(
     visit: Asking,
     catalog: Name,
     other: Name,
@@ -39,33 +39,33 @@ async def diff(
 
     def compare() -> merging.Diff:
         names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
-        with visit.service.sessions.own() as session:
+        with visit.service.sessions.open_internal() as session:
             return merging.diff(
                 session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
             )
 
     found = await to_thread.run_sync(compare, limiter=visit.service.jobs)
-    return Differences.of(found).response()
+    return Differences.of(found).to_response()
 
 
-@router.post("/merge", summary="Merge a fork into a catalog", response_model=Merged)
-async def merge(visit: Asking, catalog: Name, body: Merge) -> Response:
+@router.post("/merge", summary="Merge a fork into a catalog", response_model=MergeResult)
+async def merge_catalogs(visit: Asking, catalog: Name, body: NewMerge) -> Response:
     """Merge the changes made in `source` since the last merge into this catalog, as one snapshot.
 
     `source` can be a fork of this catalog, or its parent. Rows changed in both catalogs are
     returned as conflicts. With `dry_run`, nothing is changed.
     """
-    merged = await to_thread.run_sync(_merge, visit, catalog, body, limiter=visit.service.jobs)
-    return Merged.of(merged).response()
+    merged = await to_thread.run_sync(_run_merge, visit, catalog, body, limiter=visit.service.jobs)
+    return MergeResult.of(merged).to_response()
 
 
-def _merge(visit: Visit, catalog: str, body: Merge) -> merging.Merged:
+def _run_merge(visit: Visit, catalog: str, body: NewMerge) -> merging.Merged:
     target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
     source = visit.catalog(body.source, "catalog.diff")
     what = f"{source.name} into {target.name}"
     with (
         visit.access.audit.recording(visit.caller, "catalog.merge", what, catalog=target),
-        visit.service.sessions.own() as session,
+        visit.service.sessions.open_internal() as session,
     ):
         request = body.request(source.name, target.name)
         return merging.merge_fork(

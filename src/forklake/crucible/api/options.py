@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from forklake.crucible.callers import Asking
-from forklake.crucible.definition_changes import changed
+from forklake.crucible.definition_changes import apply_change
 from forklake.crucible.shapes.base import Name
 from forklake.crucible.shapes.history import Option, Options, SetOption
 from forklake.errors import NotFound
@@ -29,7 +29,7 @@ def list_options(
     """List the options with the effective value of each and the scope where it is set."""
     rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
     found = [Option(name=name, value=value, scope=scope) for name, value, scope in rows]
-    return Options(options=found).response()
+    return Options(options=found).to_response()
 
 
 @router.get("/{option}", summary="Get an option", response_model=Option)
@@ -40,7 +40,7 @@ def get_option(
     rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
     for name, value, scope in rows:
         if name == option.lower():
-            return Option(name=name, value=value, scope=scope).response()
+            return Option(name=name, value=value, scope=scope).to_response()
     raise NotFound(
         f"Option {option!r} does not exist.",
         remedy=f"Use one of: {', '.join(sorted(OPTIONS))}.",
@@ -57,7 +57,7 @@ def set_option(
     table: OfTable = None,
 ) -> Response:
     """Set an option for the catalog, a schema or a table. A null value removes the setting."""
-    changed(
+    apply_change(
         visit,
         catalog,
         "options.set",

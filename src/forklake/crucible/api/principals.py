@@ -12,14 +12,14 @@ from forklake.crucible.shapes.access import (
     Keys,
     NewKey,
     NewPrincipal,
-    Prefixes,
     PrefixGrant,
+    PrefixGrants,
     Principal,
     Principals,
     Quota,
     SetQuota,
 )
-from forklake.crucible.shapes.base import Name, nothing
+from forklake.crucible.shapes.base import Name, empty_response
 
 router = APIRouter(prefix="/v1/principals", tags=["principals"])
 
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1/principals", tags=["principals"])
 def list_principals(visit: Asking) -> Response:
     """List all principals. Requires a root principal."""
     found = [Principal.of(row) for row in visit.access.principals.list(visit.caller)]
-    return Principals(principals=found).response()
+    return Principals(principals=found).to_response()
 
 
 @router.post("", summary="Create a principal", status_code=201, response_model=Principal)
@@ -39,7 +39,7 @@ def create_principal(visit: Asking, body: NewPrincipal) -> Response:
         visit.caller, body.name, body.account, is_root=body.is_root, prefixes=body.prefixes
     )
     visit.service.forget_callers()
-    return Principal.of(row).response(201)
+    return Principal.of(row).to_response(201)
 
 
 @router.delete("/{principal}", summary="Disable a principal", status_code=204)
@@ -47,7 +47,7 @@ def disable_principal(visit: Asking, principal: Name) -> Response:
     """Disable a principal. Its keys and tokens become invalid, and its name stays reserved."""
     visit.access.principals.disable(visit.caller, principal)
     visit.service.forget_callers()
-    return nothing()
+    return empty_response()
 
 
 @router.put("/{principal}/prefixes", summary="Grant a role by prefix", status_code=204)
@@ -57,15 +57,15 @@ def grant_prefix(visit: Asking, principal: Name, body: PrefixGrant) -> Response:
     Requires a root principal.
     """
     visit.access_to(principal).prefixes.add(visit.caller, body.prefix, principal, body.role)
-    return nothing()
+    return empty_response()
 
 
-@router.get("/{principal}/prefixes", summary="List roles by prefix", response_model=Prefixes)
+@router.get("/{principal}/prefixes", summary="List roles by prefix", response_model=PrefixGrants)
 def list_prefixes(visit: Asking, principal: Name) -> Response:
     """List the roles of a principal by prefix. Only a root can list those of other principals."""
     rows = visit.access_to(principal).prefixes.list(visit.caller, principal)
     found = [PrefixGrant.model_construct(prefix=row.prefix, role=Role(row.role)) for row in rows]
-    return Prefixes(prefixes=found).response()
+    return PrefixGrants(prefixes=found).to_response()
 
 
 @router.delete("/{principal}/prefixes", summary="Revoke a role by prefix", status_code=204)
@@ -75,7 +75,7 @@ def revoke_prefix(visit: Asking, principal: Name, prefix: str) -> Response:
     Requires a root principal.
     """
     visit.access_to(principal).prefixes.revoke(visit.caller, prefix, principal)
-    return nothing()
+    return empty_response()
 
 
 @router.get("/{principal}/keys", summary="List API keys", response_model=Keys)
@@ -85,7 +85,7 @@ def list_keys(visit: Asking, principal: Name) -> Response:
         Key(key_id=row.key_id, created_at=row.created_at, is_revoked=row.is_revoked)
         for row in visit.access.keys.list(visit.caller, principal)
     ]
-    return Keys(keys=found).response()
+    return Keys(keys=found).to_response()
 
 
 @router.post(
@@ -94,7 +94,7 @@ def list_keys(visit: Asking, principal: Name) -> Response:
 def create_key(visit: Asking, principal: Name) -> Response:
     """Create an API key. Only its hash is stored: the key is returned once and never again."""
     key_id, text = visit.access.keys.create(visit.caller, principal)
-    return NewKey(key_id=key_id, key=text).response(201)
+    return NewKey(key_id=key_id, key=text).to_response(201)
 
 
 @router.delete("/{principal}/keys/{key}", summary="Revoke an API key", status_code=204)
@@ -102,14 +102,14 @@ def revoke_key(visit: Asking, principal: Name, key: Name) -> Response:
     """Revoke an API key. It becomes invalid immediately, or within a second on other processes."""
     visit.access.keys.revoke(visit.caller, principal, key)
     visit.service.forget_callers()
-    return nothing()
+    return empty_response()
 
 
 @router.get("/{principal}/quota", summary="Get the quota of a principal", response_model=Quota)
 def get_quota(visit: Asking, principal: Name) -> Response:
     """Return the limits of a principal. Only a root can read those of other principals."""
     found = visit.access_to(principal).quotas.find(visit.caller, principal)
-    return Quota(**found._asdict()).response()
+    return Quota(**found._asdict()).to_response()
 
 
 @router.put("/{principal}/quota", summary="Set the quota of a principal", response_model=Quota)

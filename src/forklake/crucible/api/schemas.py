@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from forklake.crucible.callers import Asking
-from forklake.crucible.definition_changes import changed, seen
-from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, nothing
-from forklake.crucible.shapes.tables import NewSchema, Renamed, Schema, Schemas
+from forklake.crucible.definition_changes import apply_change, read_state
+from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, empty_response
+from forklake.crucible.shapes.tables import NewName, NewSchema, Schema, Schemas
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas", tags=["schemas"])
 
@@ -18,16 +18,16 @@ def list_schemas(
     visit: Asking, catalog: Name, snapshot: AtSnapshot = None, timestamp: AtTime = None
 ) -> Response:
     """List all schemas, at the current or a given snapshot."""
-    view = seen(visit.catalog(catalog, "schema.list"), snapshot, timestamp)
+    view = read_state(visit.catalog(catalog, "schema.list"), snapshot, timestamp)
     rows = sorted(view.state.schemas(), key=lambda row: row.schema_name)
     found = [Schema.of(view.state, row) for row in rows]
-    return Schemas(snapshot=view.snapshot_id, schemas=found).response()
+    return Schemas(snapshot=view.snapshot_id, schemas=found).to_response()
 
 
 @router.post("", summary="Create a schema", status_code=201, response_model=Schema)
 def create_schema(visit: Asking, catalog: Name, body: NewSchema) -> Response:
     """Create a schema. Retried if other commits change the catalog concurrently."""
-    after = changed(
+    after = apply_change(
         visit,
         catalog,
         "schema.create",
@@ -35,13 +35,13 @@ def create_schema(visit: Asking, catalog: Name, body: NewSchema) -> Response:
         lambda change: change.create_schema(body.name, if_not_exists=body.if_not_exists),
     )
     state = after.now().state
-    return Schema.of(state, state.schema(body.name)).response(201)
+    return Schema.of(state, state.schema(body.name)).to_response(201)
 
 
 @router.patch("/{schema}", summary="Rename a schema", response_model=Schema)
-def rename_schema(visit: Asking, catalog: Name, schema: Name, body: Renamed) -> Response:
+def rename_schema(visit: Asking, catalog: Name, schema: Name, body: NewName) -> Response:
     """Rename a schema. Its data folder keeps its name."""
-    after = changed(
+    after = apply_change(
         visit,
         catalog,
         "schema.alter",
@@ -49,7 +49,7 @@ def rename_schema(visit: Asking, catalog: Name, schema: Name, body: Renamed) -> 
         lambda change: change.rename_schema(schema, body.name),
     )
     state = after.now().state
-    return Schema.of(state, state.schema(body.name)).response()
+    return Schema.of(state, state.schema(body.name)).to_response()
 
 
 @router.delete("/{schema}", summary="Drop a schema", status_code=204)
@@ -57,11 +57,11 @@ def drop_schema(
     visit: Asking, catalog: Name, schema: Name, cascade: bool = False, if_exists: bool = False
 ) -> Response:
     """Drop an empty schema, or with `cascade` a schema and everything in it."""
-    changed(
+    apply_change(
         visit,
         catalog,
         "schema.drop",
         schema,
         lambda change: change.drop_schema(schema, cascade=cascade, if_exists=if_exists),
     )
-    return nothing()
+    return empty_response()

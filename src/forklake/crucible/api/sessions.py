@@ -11,17 +11,17 @@ from starlette.responses import Response
 
 from forklake.crucible.callers import Asking, Visit
 from forklake.crucible.sessions.session import ServedSession
-from forklake.crucible.sessions.statements import Request
-from forklake.crucible.shapes.base import MAX_NUMBER, nothing
+from forklake.crucible.sessions.statements import StatementRequest
+from forklake.crucible.shapes.base import MAX_NUMBER, empty_response
 from forklake.crucible.shapes.sessions import (
     MAX_WAIT,
     NewSession,
     NewStatement,
-    Page,
-    Session,
+    RowPage,
+    SessionInfo,
     SessionList,
+    StatementInfo,
     StatementList,
-    StatementState,
 )
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -41,18 +41,18 @@ StatementNumber = Annotated[
 ]
 _ROWS: dict[int | str, dict[str, Any]] = {
     200: {
-        "model": Page,
+        "model": RowPage,
         "description": "A page of rows",
         "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 
 
-def _found(visit: Visit, session: str) -> ServedSession:
+def _find_session(visit: Visit, session: str) -> ServedSession:
     return visit.service.sessions.find(visit.caller, session)
 
 
-@router.post("", summary="Open a session", status_code=201, response_model=Session)
+@router.post("", summary="Open a session", status_code=201, response_model=SessionInfo)
 def open_session(visit: Asking, body: NewSession) -> Response:
     """Open a session that uses a catalog. It is closed when it has been idle for too long.
 
@@ -61,35 +61,35 @@ def open_session(visit: Asking, body: NewSession) -> Response:
     opened = visit.service.sessions.open(
         visit.access, visit.caller, body.catalog, alias=body.alias, snapshot=body.snapshot
     )
-    return Session.of(opened).response(201)
+    return SessionInfo.of(opened).to_response(201)
 
 
 @router.get("", summary="List sessions", response_model=SessionList)
 def list_sessions(visit: Asking) -> Response:
     """List the sessions of the caller, oldest first."""
-    own = visit.service.sessions.of(visit.caller)
-    return SessionList(sessions=[Session.of(one) for one in own]).response()
+    own = visit.service.sessions.list_for(visit.caller)
+    return SessionList(sessions=[SessionInfo.of(one) for one in own]).to_response()
 
 
-@router.get("/{session}", summary="Get a session", response_model=Session)
+@router.get("/{session}", summary="Get a session", response_model=SessionInfo)
 def get_session(visit: Asking, session: SessionId) -> Response:
     """Return the current state of a session."""
-    return Session.of(_found(visit, session)).response()
+    return SessionInfo.of(_find_session(visit, session)).to_response()
 
 
 @router.delete("/{session}", summary="Close a session", status_code=204)
 def close_session(visit: Asking, session: SessionId) -> Response:
     """Close a session. Running statements are cancelled, an open transaction is rolled back."""
     visit.service.sessions.close(visit.caller, session)
-    return nothing()
+    return empty_response()
 
 
 @router.post(
     "/{session}/statements",
     summary="Run a statement",
-    response_model=StatementState,
+    response_model=StatementInfo,
     responses={
-        202: {"model": StatementState, "description": "The statement is queued or still running"}
+        202: {"model": StatementInfo, "description": "The statement is queued or still running"}
     },
 )
 async def run_statement(visit: Asking, session: SessionId, body: NewStatement) -> Response:
@@ -98,27 +98,27 @@ async def run_statement(visit: Asking, session: SessionId, body: NewStatement) -
     The response is sent when the statement ends, or after `wait_seconds` (status 202).
     """
     most = visit.service.settings.statement_seconds
-    request = Request(
+    request = StatementRequest(
         caller=visit.caller,
         sql=body.sql,
         parameters=body.parameters,
         dialect=body.dialect,
         seconds=min(body.timeout_seconds or most, most),
     )
-    statement = _found(visit, session).submit(request)
-    await statement.waited(body.wait_seconds)
-    return StatementState.of(statement).response(200 if statement.has_ended else 202)
+    statement = _find_session(visit, session).submit(request)
+    await statement.wait_async(body.wait_seconds)
+    return StatementInfo.of(statement).to_response(200 if statement.has_ended else 202)
 
 
 @router.get("/{session}/statements", summary="List statements", response_model=StatementList)
 def list_statements(visit: Asking, session: SessionId) -> Response:
     """List the statements that the session retains, oldest first."""
-    found = _found(visit, session).statements()
-    return StatementList(statements=[StatementState.of(one) for one in found]).response()
+    found = _find_session(visit, session).statements()
+    return StatementList(statements=[StatementInfo.of(one) for one in found]).to_response()
 
 
 @router.get(
-    "/{session}/statements/{statement}", summary="Get a statement", response_model=StatementState
+    "/{session}/statements/{statement}", summary="Get a statement", response_model=StatementInfo
 )
 async def get_statement(
     visit: Asking,
@@ -130,9 +130,9 @@ async def get_statement(
     ] = 0.0,
 ) -> Response:
     """Return the state of a statement."""
-    found = _found(visit, session).statement(statement)
-    await found.waited(wait_seconds)
-    return StatementState.of(found).response()
+    found = _find_session(visit, session).statement(statement)
+    await found.wait_async(wait_seconds)
+    return StatementInfo.of(found).to_response()
 
 
 @router.get(
@@ -155,29 +155,29 @@ def read_rows(
 
     The Arrow media type is `application/vnd.apache.arrow.stream`.
     """
-    rows = _found(visit, session).statement(statement).answer()
+    rows = _find_session(visit, session).statement(statement).result()
     page = rows.page(min(offset, rows.count), limit)
     if ARROW in accept:
-        return Response(_stream(page), media_type=ARROW)
-    return Page.of(rows, offset, page).response()
+        return Response(_encode_arrow(page), media_type=ARROW)
+    return RowPage.of(rows, offset, page).to_response()
 
 
 @router.post(
     "/{session}/statements/{statement}/cancel",
     summary="Cancel a statement",
-    response_model=StatementState,
+    response_model=StatementInfo,
 )
 async def cancel_statement(
     visit: Asking, session: SessionId, statement: StatementNumber
 ) -> Response:
     """Cancel a statement. What it has committed stays, and one that has ended is not changed."""
-    found = _found(visit, session)
+    found = _find_session(visit, session)
     cancelled = await to_thread.run_sync(found.cancel, statement)
-    await cancelled.waited(1.0)
-    return StatementState.of(cancelled).response()
+    await cancelled.wait_async(1.0)
+    return StatementInfo.of(cancelled).to_response()
 
 
-def _stream(page: pa.Table) -> bytes:
+def _encode_arrow(page: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, page.schema) as stream:
         stream.write_table(page)

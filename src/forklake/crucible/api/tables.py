@@ -10,24 +10,31 @@ from starlette.responses import Response
 
 from forklake.catalog.transaction import Transaction
 from forklake.crucible.callers import Asking
-from forklake.crucible.definition_changes import changed, seen
-from forklake.crucible.shapes.base import MAX_NUMBER, AtSnapshot, AtTime, Limit, Name, nothing
+from forklake.crucible.definition_changes import apply_change, read_state
+from forklake.crucible.shapes.base import (
+    MAX_NUMBER,
+    AtSnapshot,
+    AtTime,
+    Limit,
+    Name,
+    empty_response,
+)
 from forklake.crucible.shapes.tables import (
     COMMENT,
     ChangeTable,
     File,
-    Files,
+    FilePage,
     NewTable,
     PartitionKey,
     Table,
-    TableName,
-    Tables,
+    TablePage,
+    TableSummary,
 )
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas/{schema}/tables", tags=["tables"])
 
 
-@router.get("", summary="List tables", response_model=Tables)
+@router.get("", summary="List tables", response_model=TablePage)
 def list_tables(
     visit: Asking,
     catalog: Name,
@@ -40,12 +47,12 @@ def list_tables(
     limit: Limit = 100,
 ) -> Response:
     """List tables ordered by name, at the current or a given snapshot."""
-    view = seen(visit.catalog(catalog, "table.list"), snapshot, timestamp)
+    view = read_state(visit.catalog(catalog, "table.list"), snapshot, timestamp)
     view.state.schema(schema)
     rows = [row for row in view.state.tables(schema) if row.table_name > after]
     rows = sorted(rows, key=lambda row: row.table_name)[: limit + 1]
     found = [
-        TableName(
+        TableSummary(
             name=row.table_name,
             table_id=row.table_id,
             uuid=str(row.table_uuid),
@@ -54,14 +61,14 @@ def list_tables(
         for row in rows[:limit]
     ]
     more = found[-1].name if len(rows) > limit else None
-    return Tables(snapshot=view.snapshot_id, tables=found, next=more).response()
+    return TablePage(snapshot=view.snapshot_id, tables=found, next=more).to_response()
 
 
 @router.post("", summary="Create a table", status_code=201, response_model=Table)
 def create_table(visit: Asking, catalog: Name, schema: Name, body: NewTable) -> Response:
     """Create a table with its columns, in one snapshot."""
     columns = [column.spec() for column in body.columns]
-    after = changed(
+    after = apply_change(
         visit,
         catalog,
         "table.create",
@@ -70,15 +77,15 @@ def create_table(visit: Asking, catalog: Name, schema: Name, body: NewTable) -> 
             body.name,
             columns,
             schema=schema,
-            partition_by=_pairs(body.partition_by),
+            partition_by=_key_pairs(body.partition_by),
             comment=body.comment,
             if_not_exists=body.if_not_exists,
         ),
     ).now()
-    return Table.of(after, after.state.table(body.name, schema)).response(201)
+    return Table.of(after, after.state.table(body.name, schema)).to_response(201)
 
 
-def _pairs(keys: Iterable[PartitionKey]) -> list[tuple[str, str]]:
+def _key_pairs(keys: Iterable[PartitionKey]) -> list[tuple[str, str]]:
     return [(key.column, key.transform) for key in keys]
 
 
@@ -92,8 +99,8 @@ def get_table(
     timestamp: AtTime = None,
 ) -> Response:
     """Return columns, row count and size of a table, at the current or a given snapshot."""
-    view = seen(visit.catalog(catalog, "table.get"), snapshot, timestamp)
-    return Table.of(view, view.state.table(table, schema)).response()
+    view = read_state(visit.catalog(catalog, "table.get"), snapshot, timestamp)
+    return Table.of(view, view.state.table(table, schema)).to_response()
 
 
 @router.patch("/{table}", summary="Change a table", response_model=Table)
@@ -107,15 +114,15 @@ def change_table(
         if "comment" in body.model_fields_set:
             transaction.set_tag(found, COMMENT, body.comment)
         if body.partition_by is not None:
-            transaction.set_partitioning(found, _pairs(body.partition_by))
+            transaction.set_partitioning(found, _key_pairs(body.partition_by))
         if body.sorted_by is not None:
             keys = [(one.column, one.is_descending, one.nulls_first) for one in body.sorted_by]
             transaction.set_sorted_by(found, keys)
         if body.name is not None:
             transaction.rename_table(table, body.name, schema=schema)
 
-    after = changed(visit, catalog, "table.alter", f"{schema}.{table}", change).now()
-    return Table.of(after, after.state.table(body.name or table, schema)).response()
+    after = apply_change(visit, catalog, "table.alter", f"{schema}.{table}", change).now()
+    return Table.of(after, after.state.table(body.name or table, schema)).to_response()
 
 
 @router.delete("/{table}", summary="Drop a table", status_code=204)
@@ -123,17 +130,17 @@ def drop_table(
     visit: Asking, catalog: Name, schema: Name, table: Name, if_exists: bool = False
 ) -> Response:
     """Drop a table. Earlier snapshots and existing forks keep it."""
-    changed(
+    apply_change(
         visit,
         catalog,
         "table.drop",
         f"{schema}.{table}",
         lambda change: change.drop_table(table, schema=schema, if_exists=if_exists),
     )
-    return nothing()
+    return empty_response()
 
 
-@router.get("/{table}/files", summary="List data files", response_model=Files)
+@router.get("/{table}/files", summary="List data files", response_model=FilePage)
 def list_files(
     visit: Asking,
     catalog: Name,
@@ -147,7 +154,7 @@ def list_files(
     limit: Limit = 100,
 ) -> Response:
     """List the data files of a table ordered by id, at the current or a given snapshot."""
-    view = seen(visit.catalog(catalog, "file.list"), snapshot, timestamp)
+    view = read_state(visit.catalog(catalog, "file.list"), snapshot, timestamp)
     files = view.scan_files(view.state.table(table, schema))
     rest = sorted(
         (one for one in files if one.file.data_file_id > after),
@@ -155,4 +162,4 @@ def list_files(
     )
     found = [File.of(one) for one in rest[:limit]]
     more = found[-1].data_file_id if len(rest) > limit else None
-    return Files(snapshot=view.snapshot_id, files=found, next=more).response()
+    return FilePage(snapshot=view.snapshot_id, files=found, next=more).to_response()

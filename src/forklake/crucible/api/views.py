@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from forklake.catalog.catalog import Catalog
 from forklake.crucible.callers import Asking, Visit
-from forklake.crucible.definition_changes import changed, seen
-from forklake.crucible.sessions.statements import Request
-from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, nothing
+from forklake.crucible.definition_changes import apply_change, read_state
+from forklake.crucible.sessions.statements import StatementRequest
+from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, empty_response
 from forklake.crucible.shapes.tables import NewView, View, Views
 from forklake.errors import InvalidInput
 from forklake.model.names import checked_name, quoted
@@ -30,31 +30,31 @@ def list_views(
     timestamp: AtTime = None,
 ) -> Response:
     """List views with their queries, at the current or a given snapshot."""
-    view = seen(visit.catalog(catalog, "view.list"), snapshot, timestamp)
+    view = read_state(visit.catalog(catalog, "view.list"), snapshot, timestamp)
     view.state.schema(schema)
     rows = sorted(view.state.views(schema), key=lambda row: row.view_name)
     found = [View.of(view.state, row) for row in rows]
-    return Views(snapshot=view.snapshot_id, views=found).response()
+    return Views(snapshot=view.snapshot_id, views=found).to_response()
 
 
 @router.post("", summary="Create a view", status_code=201, response_model=View)
 async def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
     """Create a view. Its query is checked with the rights of the caller."""
     made = await to_thread.run_sync(
-        _create, visit, catalog, schema, body, limiter=visit.service.jobs
+        _create_view, visit, catalog, schema, body, limiter=visit.service.jobs
     )
-    return made.response(201)
+    return made.to_response(201)
 
 
-def _create(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
+def _create_view(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
     found = visit.catalog(catalog, "view.create")
     found.now().state.schema(schema)
-    _run(visit, found, _definition(schema, body))
+    _run_statement(visit, found, _build_statement(schema, body))
     state = found.now().state
     return View.of(state, state.view(body.name, schema))
 
 
-def _definition(schema: str, body: NewView) -> str:
+def _build_statement(schema: str, body: NewView) -> str:
     statements = parse(body.sql)
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise InvalidInput(
@@ -65,15 +65,15 @@ def _definition(schema: str, body: NewView) -> str:
     return f"{create}{' IF NOT EXISTS' if body.if_not_exists else ''} {name} AS {body.sql}"
 
 
-def _run(visit: Visit, catalog: Catalog, sql: str) -> None:
+def _run_statement(visit: Visit, catalog: Catalog, sql: str) -> None:
     """Run a statement as the caller, in a session opened and closed for it."""
     sessions, settings = visit.service.sessions, visit.service.settings
     session = sessions.open(visit.access, visit.caller, catalog.name, alias=_ALIAS)
     try:
         seconds = min(settings.statement_seconds, settings.request_seconds)
-        statement = session.submit(Request(visit.caller, sql, None, "duckdb", seconds))
+        statement = session.submit(StatementRequest(visit.caller, sql, None, "duckdb", seconds))
         statement.wait()
-        statement.answer()
+        statement.result()
     finally:
         sessions.close(visit.caller, session.session_id)
 
@@ -88,8 +88,8 @@ def get_view(
     timestamp: AtTime = None,
 ) -> Response:
     """Return a view with its query, at the current or a given snapshot."""
-    state = seen(visit.catalog(catalog, "view.get"), snapshot, timestamp).state
-    return View.of(state, state.view(view, schema)).response()
+    state = read_state(visit.catalog(catalog, "view.get"), snapshot, timestamp).state
+    return View.of(state, state.view(view, schema)).to_response()
 
 
 @router.delete("/{view}", summary="Drop a view", status_code=204)
@@ -97,11 +97,11 @@ def drop_view(
     visit: Asking, catalog: Name, schema: Name, view: Name, if_exists: bool = False
 ) -> Response:
     """Drop a view. Earlier snapshots and existing forks keep it."""
-    changed(
+    apply_change(
         visit,
         catalog,
         "view.drop",
         f"{schema}.{view}",
         lambda change: change.drop_view(view, schema=schema, if_exists=if_exists),
     )
-    return nothing()
+    return empty_response()

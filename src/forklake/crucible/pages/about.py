@@ -10,17 +10,17 @@ from starlette.responses import Response
 
 from forklake.crucible.callers import service_of
 from forklake.crucible.pages.rendering import render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor
 from forklake.errors import Unavailable
 
-routes = router()
+routes = create_router()
 _PAGE = 100
 _PARTS = ("forklake", "pyspark", "pyarrow", "duckdb", "fastapi")
 
 
 @routes.get("/service")
-def service(request: Request, visitor: Looking) -> Response:
+def show_service(request: Request, visitor: CurrentVisitor) -> Response:
     """Return the page with versions, health and limits of the service."""
     found = service_of(request)
     names = found.stamps.names
@@ -41,9 +41,9 @@ def service(request: Request, visitor: Looking) -> Response:
 
 
 @routes.get("/audit")
-def audit(
+def show_audit_log(
     request: Request,
-    visitor: Looking,
+    visitor: CurrentVisitor,
     catalog: str = "",
     after: str = "",
 ) -> Response:

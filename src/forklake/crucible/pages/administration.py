@@ -10,24 +10,26 @@ from starlette.responses import Response
 
 from forklake.access.roles import ROLES, Role, role_named
 from forklake.crucible.pages.formatting import link
-from forklake.crucible.pages.frames import Frame, framed
-from forklake.crucible.pages.rendering import go, render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking, Sending, Visitor
+from forklake.crucible.pages.frames import CatalogFrame, open_frame
+from forklake.crucible.pages.rendering import redirect, render
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor, FormVisitor, Visitor
 from forklake.errors import ForklakeError, outcome
 from forklake.model.options import OPTIONS
 
-routes = router()
+routes = create_router()
 Text = Annotated[str, Form()]
 
 
 @routes.get("/catalogs/{catalog}/options")
-def options(request: Request, visitor: Looking, catalog: str) -> Response:
+def show_options(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with all options and their effective values."""
-    return _options(request, framed(visitor, catalog, "options"))
+    return _render_options(request, open_frame(visitor, catalog, "options"))
 
 
-def _options(request: Request, frame: Frame, error: ForklakeError | None = None) -> Response:
+def _render_options(
+    request: Request, frame: CatalogFrame, error: ForklakeError | None = None
+) -> Response:
     return render(
         request,
         "options.html",
@@ -40,26 +42,26 @@ def _options(request: Request, frame: Frame, error: ForklakeError | None = None)
 
 @routes.post("/catalogs/{catalog}/options")
 def set_option(
-    request: Request, visitor: Sending, catalog: str, option: Text = "", value: Text = ""
+    request: Request, visitor: FormVisitor, catalog: str, option: Text = "", value: Text = ""
 ) -> Response:
     """Set an option of the catalog. An empty value removes the setting."""
-    frame = framed(visitor, catalog, "options", "options.set")
+    frame = open_frame(visitor, catalog, "options", "options.set")
     try:
         with visitor.access.audit.recording(visitor.caller, "options.set", frame.name):
             frame.catalog.set_option(option, value.strip() or None)
     except ForklakeError as error:
-        return _options(request, frame, error)
-    return go(request, link("catalogs", frame.name, "options"))
+        return _render_options(request, frame, error)
+    return redirect(request, link("catalogs", frame.name, "options"))
 
 
 @routes.get("/catalogs/{catalog}/grants")
-def grants(request: Request, visitor: Looking, catalog: str) -> Response:
+def show_grants(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with the roles granted on the catalog."""
-    return _grants(request, visitor, framed(visitor, catalog, "grants"))
+    return _render_grants(request, visitor, open_frame(visitor, catalog, "grants"))
 
 
-def _grants(
-    request: Request, visitor: Visitor, frame: Frame, error: ForklakeError | None = None
+def _render_grants(
+    request: Request, visitor: Visitor, frame: CatalogFrame, error: ForklakeError | None = None
 ) -> Response:
     return render(
         request,
@@ -76,11 +78,11 @@ def _grants(
 
 
 @routes.post("/catalogs/{catalog}/grants")
-def grant(
-    request: Request, visitor: Sending, catalog: str, principal: Text = "", role: Text = ""
+def grant_role(
+    request: Request, visitor: FormVisitor, catalog: str, principal: Text = "", role: Text = ""
 ) -> Response:
     """Grant a role. An empty role revokes the current one."""
-    frame = framed(visitor, catalog, "grants", "grants.set")
+    frame = open_frame(visitor, catalog, "grants", "grants.set")
     access, caller = visitor.access, visitor.caller
     try:
         if role:
@@ -88,5 +90,5 @@ def grant(
         else:
             access.grants.revoke(caller, frame.name, principal.strip())
     except ForklakeError as error:
-        return _grants(request, visitor, frame, error)
-    return go(request, link("catalogs", frame.name, "grants"))
+        return _render_grants(request, visitor, frame, error)
+    return redirect(request, link("catalogs", frame.name, "grants"))

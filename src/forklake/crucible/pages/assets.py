@@ -19,7 +19,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
-def _htmx() -> Path:
+def _find_htmx() -> Path:
     """Return the path of htmx, which is in a Django package. Django itself is not loaded."""
     spec = find_spec("django_htmx")
     assert spec is not None
@@ -28,22 +28,22 @@ def _htmx() -> Path:
 
 
 @cache
-def _assets() -> dict[str, tuple[bytes, str]]:
+def _load_assets() -> dict[str, tuple[bytes, str]]:
     """Return the contents and media type of each file by its name."""
-    paths = {path.name: path for path in _HERE.iterdir()} | {"htmx.js": _htmx()}
+    paths = {path.name: path for path in _HERE.iterdir()} | {"htmx.js": _find_htmx()}
     return {name: (path.read_bytes(), _TYPES[path.suffix]) for name, path in paths.items()}
 
 
 @cache
-def asset(name: str) -> str:
+def asset_url(name: str) -> str:
     """Return the URL of a file."""
-    return f"/static/{name}?{hashlib.sha256(_assets()[name][0]).hexdigest()[:12]}"
+    return f"/static/{name}?{hashlib.sha256(_load_assets()[name][0]).hexdigest()[:12]}"
 
 
 @routes.get("/static/{name}")
-async def static(name: str) -> Response:
+async def send_asset(name: str) -> Response:
     """Return a file."""
-    if name not in _assets():
+    if name not in _load_assets():
         raise NotFound(f"File '{name}' does not exist.", remedy="Reload the page.")
-    content, kind = _assets()[name]
+    content, kind = _load_assets()[name]
     return Response(content, media_type=kind, headers=_FOR_EVER)

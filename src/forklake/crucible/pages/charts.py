@@ -52,16 +52,16 @@ class Bars:
     ticks: tuple[Tick, ...]
 
 
-def curve(points: Sequence[tuple[float, float]], *, first: str, last: str) -> Curve:
+def draw_curve(points: Sequence[tuple[float, float]], *, first: str, last: str) -> Curve:
     """Return a step curve through points in x order. `first` and `last` label the ends."""
     begin, end = points[0][0], points[-1][0]
-    top, ticks = _scale(max(value for _, value in points))
+    top, ticks = _choose_scale(max(value for _, value in points))
     span = (end - begin) or 1.0
 
     def x(at: float) -> float:
         return round(_LEFT + (at - begin) / span * (WIDTH - _LEFT - _RIGHT), 1)
 
-    places = [(x(at), _y(value, top)) for at, value in points]
+    places = [(x(at), _y_position(value, top)) for at, value in points]
     if len(places) == 1:  # a single value: draw a horizontal line
         places.append((WIDTH - _RIGHT, places[0][1]))
     steps = [f"M{places[0][0]} {places[0][1]}"]
@@ -71,26 +71,26 @@ def curve(points: Sequence[tuple[float, float]], *, first: str, last: str) -> Cu
     return Curve(path, area, ticks, first, last, places[-1])
 
 
-def bars(counts: Sequence[tuple[str, int]]) -> Bars:
+def draw_bars(counts: Sequence[tuple[str, int]]) -> Bars:
     """Return a histogram of labeled counts."""
-    top, ticks = _scale(max((count for _, count in counts), default=0))
+    top, ticks = _choose_scale(max((count for _, count in counts), default=0))
     step = (WIDTH - _LEFT - _RIGHT) / max(len(counts), 1)
     drawn = []
     for place, (label, count) in enumerate(counts):
-        y = _y(count, top)
+        y = _y_position(count, top)
         x, width = _LEFT + place * step + step * 0.12, step * 0.76
         drawn.append(Bar(round(x, 1), y, round(width, 1), HEIGHT - _BOTTOM - y, label, count))
     return Bars(tuple(drawn), ticks)
 
 
-def _y(value: float, top: float) -> float:
+def _y_position(value: float, top: float) -> float:
     return round(HEIGHT - _BOTTOM - value / top * (HEIGHT - _TOP - _BOTTOM), 1)
 
 
-def _scale(greatest: float) -> tuple[float, tuple[Tick, ...]]:
+def _choose_scale(greatest: float) -> tuple[float, tuple[Tick, ...]]:
     """Return a round maximum for the axis, not below `greatest`, and up to three grid lines."""
     if greatest <= 0:
-        return 1.0, (Tick(_y(0, 1), 0.0),)
+        return 1.0, (Tick(_y_position(0, 1), 0.0),)
     unit = 10.0 ** (ceil(log10(greatest)) - 1)
     top = next(unit * step for step in _STEPS if unit * step >= greatest)
-    return top, tuple(Tick(_y(value, top), value) for value in (0.0, top / 2, top))
+    return top, tuple(Tick(_y_position(value, top), value) for value in (0.0, top / 2, top))

@@ -8,20 +8,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.crucible.pages.frames import framed, look
+from forklake.crucible.pages.frames import open_frame, read_state
 from forklake.crucible.pages.rendering import render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor
 from forklake.model.delta_tables import FaceMode
 from forklake.model.entities import TableStatistics, View
 from forklake.model.ids import TableId
 from forklake.model.kinds import DELTA_TABLE, TABLE_STATISTICS
 
-routes = router()
+routes = create_router()
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class TableEntry:
     """Table in a list."""
 
     name: str
@@ -33,22 +33,22 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SchemaContents:
     """Schema with its tables and views."""
 
     name: str
-    tables: list[Listed]
+    tables: list[TableEntry]
     views: list[View]
 
 
 @routes.get("/catalogs/{catalog}")
-def contents(
-    request: Request, visitor: Looking, catalog: str, snapshot: int | None = None
+def show_contents(
+    request: Request, visitor: CurrentVisitor, catalog: str, snapshot: int | None = None
 ) -> Response:
     """Return the page with the tables of a catalog by schema."""
-    frame = framed(visitor, catalog, "")
-    seen = look(frame, snapshot)
-    groups = grouped(seen)
+    frame = open_frame(visitor, catalog, "")
+    seen = read_state(frame, snapshot)
+    groups = list_contents(seen)
     tables = [table for group in groups for table in group.tables]
     return render(
         request,
@@ -63,10 +63,10 @@ def contents(
     )
 
 
-def grouped(seen: Snapshotted) -> list[Group]:
+def list_contents(seen: Snapshotted) -> list[SchemaContents]:
     """Return the tables and views of all schemas."""
     state = seen.state
-    statistics = _statistics(seen)
+    statistics = _read_statistics(seen)
     faces = {face.table_id: FaceMode(face.mode) for face in state.rows(DELTA_TABLE)}
     found = []
     for schema in state.schemas():
@@ -74,7 +74,7 @@ def grouped(seen: Snapshotted) -> list[Group]:
         for table in state.tables(schema.schema_name):
             known = statistics.get(table.table_id) or TableStatistics(table_id=table.table_id)
             tables.append(
-                Listed(
+                TableEntry(
                     table.table_name,
                     len(state.columns(table)),
                     known.record_count,
@@ -83,11 +83,11 @@ def grouped(seen: Snapshotted) -> list[Group]:
                     state.tags(table.table_id).get("comment", ""),
                 )
             )
-        found.append(Group(schema.schema_name, tables, state.views(schema.schema_name)))
+        found.append(SchemaContents(schema.schema_name, tables, state.views(schema.schema_name)))
     return found
 
 
-def _statistics(seen: Snapshotted) -> dict[TableId, TableStatistics]:
+def _read_statistics(seen: Snapshotted) -> dict[TableId, TableStatistics]:
     """Return the statistics of all tables, with one query."""
     with seen.reading() as reader:
         rows: list[TableStatistics] = reader.rows(TABLE_STATISTICS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.snapshot_reads import Snapshotted, with_deletes
-from forklake.crucible.pages.row_queries import ask
+from forklake.crucible.pages.row_queries import query_rows
 from forklake.model.children import FilePartitionValue, PartitionColumn
 from forklake.model.entities import DataFile, Table
 from forklake.model.kinds import DATA_FILE
@@ -28,7 +28,7 @@ class SizeClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartitionTotals:
     """Partition with the totals of its files."""
 
     values: str
@@ -37,13 +37,15 @@ class Part:
     bytes: int
 
 
-def size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> list[SizeClass]:
+def count_size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> list[SizeClass]:
     """Return the size classes from the smallest to the largest file, and one more on each side."""
     sql = (
         f"SELECT CASE {_CLASS} ELSE {len(SIZES)} END AS place, count(*) FROM {{rows}} f"
         " GROUP BY place"
     )
-    counts = {int(place): int(count) for place, count in ask(catalog, seen, table, DATA_FILE, sql)}
+    counts = {
+        int(place): int(count) for place, count in query_rows(catalog, seen, table, DATA_FILE, sql)
+    }
     if not counts:
         return []
     bounds = (*SIZES, SIZES[-1] * 4)
@@ -51,7 +53,9 @@ def size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> list[Size
     return [SizeClass(bounds[place], counts.get(place, 0)) for place in chosen]
 
 
-def parts(catalog: Catalog, seen: Snapshotted, table: Table, most: int) -> list[Part]:
+def list_partitions(
+    catalog: Catalog, seen: Snapshotted, table: Table, most: int
+) -> list[PartitionTotals]:
     """Return the `most` largest partitions by bytes, of the current partitioning."""
     keys = sorted(seen.state.partitioning(table), key=lambda one: one.partition_key_index)
     if not keys:
@@ -62,10 +66,10 @@ def parts(catalog: Catalog, seen: Snapshotted, table: Table, most: int) -> list[
         f" FROM {{rows}} f {' '.join(map(_join, keys))} WHERE f.partition_id = :partition"
         f" GROUP BY {values} ORDER BY total DESC, {values} LIMIT {int(most)}"
     )
-    names = key_names(seen, table)
+    names = format_keys(seen, table)
     return [
-        Part(_describe_values(names, row[:-3]), *map(int, row[-3:]))
-        for row in ask(catalog, seen, table, DATA_FILE, sql, partition=keys[0].partition_id)
+        PartitionTotals(_describe_values(names, row[:-3]), *map(int, row[-3:]))
+        for row in query_rows(catalog, seen, table, DATA_FILE, sql, partition=keys[0].partition_id)
     ]
 
 
@@ -78,7 +82,7 @@ def _join(key: PartitionColumn) -> str:
     )
 
 
-def key_names(seen: Snapshotted, table: Table) -> list[str]:
+def format_keys(seen: Snapshotted, table: Table) -> list[str]:
     """Return the partition keys of a table as text, such as `day(ordered)`."""
     names = {row.column_id: row.column_name for row in seen.state.columns(table)}
     keys = sorted(seen.state.partitioning(table), key=lambda one: one.partition_key_index)
@@ -91,12 +95,12 @@ def _describe_values(names: list[str], values: tuple[str | None, ...]) -> str:
     return ", ".join(f"{name} = {'NULL' if value is None else value}" for name, value in pairs)
 
 
-def files(
+def list_files(
     catalog: Catalog, seen: Snapshotted, table: Table, offset: int, most: int
 ) -> tuple[int, list[FoundFile]]:
     """Return the number of files and a page of them, in the order in which they were added."""
-    ((count,),) = ask(catalog, seen, table, DATA_FILE, "SELECT count(*) FROM {rows} f")
-    chosen = ask(
+    ((count,),) = query_rows(catalog, seen, table, DATA_FILE, "SELECT count(*) FROM {rows} f")
+    chosen = query_rows(
         catalog,
         seen,
         table,

@@ -10,14 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.catalog.catalog import Catalog
-from forklake.crucible.pages.frames import framed
+from forklake.crucible.pages.frames import open_frame
 from forklake.crucible.pages.rendering import render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking, Visitor
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor, Visitor
 from forklake.model.ids import CatalogId
 from forklake.store.catalogs import CatalogRow
 
-routes = router()
+routes = create_router()
 _PAGE = 50
 _DEEPEST = 64  # maximum length of a lineage
 
@@ -32,7 +32,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ForkPage:
     """Page of the direct forks of a catalog. `following` is the name to continue after, if any."""
 
     parent: str
@@ -41,24 +41,28 @@ class Family:
 
 
 @routes.get("/catalogs/{catalog}/forks")
-def forks(request: Request, visitor: Looking, catalog: str, after: str = "") -> Response:
+def show_forks(
+    request: Request, visitor: CurrentVisitor, catalog: str, after: str = ""
+) -> Response:
     """Return the page with the fork tree around a catalog."""
-    frame = framed(visitor, catalog, "forks")
+    frame = open_frame(visitor, catalog, "forks")
     return render(
         request,
         "forks.html",
         frame=frame,
         ancestors=_list_ancestors(visitor, frame.catalog),
-        family=_family(visitor, frame.catalog.row, after),
-        count=_counts(visitor, [frame.catalog.row]).get(frame.catalog.catalog_id),
+        family=_read_fork_page(visitor, frame.catalog.row, after),
+        count=_count_forks(visitor, [frame.catalog.row]).get(frame.catalog.catalog_id),
     )
 
 
 @routes.get("/catalogs/{catalog}/branch")
-def branch(request: Request, visitor: Looking, catalog: str, after: str = "") -> Response:
+def show_branch(
+    request: Request, visitor: CurrentVisitor, catalog: str, after: str = ""
+) -> Response:
     """Return the forks of one catalog, to be inserted into the tree."""
     found = visitor.access.authorization.catalog(visitor.caller, catalog, "catalog.tree")
-    return render(request, "branch.html", family=_family(visitor, found.row, after))
+    return render(request, "branch.html", family=_read_fork_page(visitor, found.row, after))
 
 
 def _list_ancestors(visitor: Visitor, catalog: Catalog) -> list[Branch]:
@@ -75,20 +79,20 @@ def _list_ancestors(visitor: Visitor, catalog: Catalog) -> list[Branch]:
     return [one for one in reversed(found) if may_see.get(one.name)]
 
 
-def _family(visitor: Visitor, parent: CatalogRow, after: str) -> Family:
+def _read_fork_page(visitor: Visitor, parent: CatalogRow, after: str) -> ForkPage:
     found = visitor.access.visible.forks(visitor.caller, parent, after=after)
     rows = list(islice(found, _PAGE + 1))
     shown = rows[:_PAGE]
-    counts = _counts(visitor, shown)
+    counts = _count_forks(visitor, shown)
     branches = [
         Branch(row.catalog_name, row.fork_snapshot, counts.get(row.catalog_id)) for row in shown
     ]
-    return Family(
+    return ForkPage(
         parent.catalog_name, branches, shown[-1].catalog_name if len(rows) > _PAGE else None
     )
 
 
-def _counts(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, int]:
+def _count_forks(visitor: Visitor, rows: Sequence[CatalogRow]) -> dict[CatalogId, int]:
     """Return the numbers of forks, or nothing for visitors from whom forks may be hidden."""
     if not rows or not visitor.caller.is_free:
         return {}

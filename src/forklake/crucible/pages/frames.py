@@ -27,7 +27,7 @@ _OPERATIONS = {path: operation for path, _, operation in TABS}
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CatalogFrame:
     """Catalog with its parent, its head snapshot, and the rights of the visitor."""
 
     catalog: Catalog
@@ -52,12 +52,12 @@ class Frame:
         return OPERATIONS[operation] in self.rights
 
 
-def framed(visitor: Visitor, name: str, tab: str, operation: str | None = None) -> Frame:
+def open_frame(visitor: Visitor, name: str, tab: str, operation: str | None = None) -> CatalogFrame:
     """Return the frame of a page. Raise NotFound or Forbidden if the visitor cannot open it."""
     wanted = operation or _OPERATIONS[tab]
     catalog = visitor.access.authorization.catalog(visitor.caller, name, wanted)
     rights = visitor.access.authorization.rights(visitor.caller, [catalog.name])
-    return Frame(
+    return CatalogFrame(
         catalog=catalog,
         tab=tab,
         parent=visitor.access.visible.parent(visitor.caller, catalog.row),
@@ -67,7 +67,7 @@ def framed(visitor: Visitor, name: str, tab: str, operation: str | None = None) 
     )
 
 
-def look(frame: Frame, snapshot: int | None) -> Snapshotted:
+def read_state(frame: CatalogFrame, snapshot: int | None) -> Snapshotted:
     """Return the current state of the catalog, or its state at a snapshot."""
     catalog = frame.catalog
     return catalog.now() if snapshot is None else catalog.at(version=snapshot)

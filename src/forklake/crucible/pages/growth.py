@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.crucible.pages.row_queries import ask
+from forklake.crucible.pages.row_queries import query_rows
 from forklake.model.entities import Table
 from forklake.model.kinds import DATA_FILE, TABLE_STATISTICS
 
@@ -25,7 +25,7 @@ _FILES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class GrowthPoint:
     """Size of a table from a snapshot on."""
 
     snapshot_id: int
@@ -34,14 +34,16 @@ class Point:
     files: int
 
 
-def growth(catalog: Catalog, seen: Snapshotted, table: Table) -> list[Point]:
+def read_growth(catalog: Catalog, seen: Snapshotted, table: Table) -> list[GrowthPoint]:
     """Return the newest points of a table's history, oldest first."""
-    statistics = ask(catalog, seen, table, TABLE_STATISTICS, _STATISTICS)
-    live = _files_at(ask(catalog, seen, table, DATA_FILE, _FILES))
-    return [Point(number, rows, size, live(number)) for number, rows, size in sorted(statistics)]
+    statistics = query_rows(catalog, seen, table, TABLE_STATISTICS, _STATISTICS)
+    live = _FileCounts(query_rows(catalog, seen, table, DATA_FILE, _FILES))
+    return [
+        GrowthPoint(number, rows, size, live(number)) for number, rows, size in sorted(statistics)
+    ]
 
 
-class _files_at:  # noqa: N801
+class _FileCounts:
     """Number of live files at any snapshot, from tuples (begin, end or None, count)."""
 
     def __init__(self, files: Sequence[tuple[int, int | None, int]]) -> None:

@@ -11,17 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.crucible.pages.formatting import day
-from forklake.crucible.pages.frames import framed
+from forklake.crucible.pages.frames import open_frame
 from forklake.crucible.pages.rendering import render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.ids import FOREVER
 from forklake.model.kinds import SCHEMA, TABLE, VIEW
 from forklake.model.snapshots import Snapshot
 from forklake.model.state import CatalogState
 
-routes = router()
+routes = create_router()
 _PAGE = 50
 # Description of each kind of change, followed by the name of the changed object.
 WORDS: dict[ChangeKind, str] = {
@@ -54,7 +54,7 @@ _OF_CATALOGS = frozenset({ChangeKind.FORKED, ChangeKind.MATERIALIZED, ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SnapshotEntry:
     """Snapshot with a description of its changes. `is_inherited` if an ancestor committed it."""
 
     snapshot: Snapshot
@@ -68,17 +68,17 @@ class Told:
 
 
 @routes.get("/catalogs/{catalog}/snapshots")
-def snapshots(
+def show_snapshots(
     request: Request,
-    visitor: Looking,
+    visitor: CurrentVisitor,
     catalog: str,
     before: Annotated[int | None, Query(ge=0, le=FOREVER)] = None,
 ) -> Response:
     """Return the page with the newest snapshots by day, or those before a given one."""
-    frame = framed(visitor, catalog, "snapshots")
+    frame = open_frame(visitor, catalog, "snapshots")
     found = frame.catalog.snapshots(before=before, limit=_PAGE + 1)
     state = frame.catalog.now().state
-    shown = [told(one, state) for one in reversed(found[-_PAGE:])]
+    shown = [describe_snapshot(one, state) for one in reversed(found[-_PAGE:])]
     days = groupby(shown, lambda one: day(one.snapshot.snapshot_time))
     return render(
         request,
@@ -90,10 +90,10 @@ def snapshots(
     )
 
 
-def told(snapshot: Snapshot, state: CatalogState) -> Told:
+def describe_snapshot(snapshot: Snapshot, state: CatalogState) -> SnapshotEntry:
     """Describe a snapshot, with the current names of the changed objects."""
     changes = [(WORDS[one.kind], _subject(one, state)) for one in snapshot.changes]
-    return Told(snapshot, changes, snapshot.catalog_id != state.catalog_id)
+    return SnapshotEntry(snapshot, changes, snapshot.catalog_id != state.catalog_id)
 
 
 def _subject(change: Change, state: CatalogState) -> str:

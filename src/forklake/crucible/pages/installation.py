@@ -47,7 +47,7 @@ PAGES = (
 def install(app: FastAPI) -> None:
     """Add all pages. Call it after the error handlers were registered."""
     app.state.sign_ins = SignIns()
-    app.state.boxes = sql.Boxes()
+    app.state.editor_sessions = sql.EditorSessions()
     app.include_router(assets.routes)
     for module in PAGES:
         app.include_router(module.routes)
@@ -56,7 +56,7 @@ def install(app: FastAPI) -> None:
     async def on_http(request: Request, error: Exception) -> Response:
         """Return an HTML page for a URL that does not exist, if a browser requested it."""
         assert isinstance(error, HTTPException)
-        if error.status_code == 404 and _is_for_people(request):
+        if error.status_code == 404 and _wants_html(request):
             missing = NotFound("The page does not exist.", remedy="Start at the list of catalogs.")
             return render_error(request, missing)
         response: Response = await otherwise(request, error)  # type: ignore[misc]
@@ -65,6 +65,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http)
 
 
-def _is_for_people(request: Request) -> bool:
+def _wants_html(request: Request) -> bool:
     is_api = request.url.path.startswith("/v1/")
     return not is_api and "text/html" in request.headers.get("accept", "")

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from forklake import errors
-from forklake.crucible.pages.assets import asset
+from forklake.crucible.pages.assets import asset_url
 from forklake.crucible.pages.formatting import FILTERS, link
 from forklake.crucible.problems import headers_of
 from forklake.errors import ForklakeError
@@ -27,7 +27,7 @@ POLLING = "result"  # id of the element that polls
 
 
 @cache
-def environment() -> Environment:
+def template_environment() -> Environment:
     """Return the template environment, which escapes all values."""
     found = Environment(
         loader=PackageLoader("forklake.crucible.pages"),
@@ -37,14 +37,18 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(FILTERS)
-    found.globals.update(link=link, asset=asset)
+    found.globals.update(link=link, asset=asset_url)
     return found
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a rendered page. The visitor is taken from the request."""
     visitor = getattr(request.state, "visitor", None)
-    text = environment().get_template(template).render(visitor=visitor, request=request, **values)
+    text = (
+        template_environment()
+        .get_template(template)
+        .render(visitor=visitor, request=request, **values)
+    )
     return HTMLResponse(text, status, HEADERS)
 
 
@@ -68,12 +72,12 @@ def is_poll(request: Request) -> bool:
     return request.headers.get("HX-Trigger") == POLLING
 
 
-def nothing_new() -> Response:
+def no_change_response() -> Response:
     """Return a response that makes htmx leave the page as it is."""
     return Response(status_code=204)
 
 
-def go(request: Request, address: str) -> Response:
+def redirect(request: Request, address: str) -> Response:
     """Redirect the visitor to another page."""
     if is_part(request):
         return Response(status_code=200, headers={"HX-Redirect": address})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from forklake.crucible.sessions.cells import json_rows
+from forklake.crucible.sessions.cells import to_json_rows
 from forklake.crucible.sessions.statements import Statement
 from forklake.errors import ForklakeError
 
@@ -26,7 +26,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ResultPage:
     """Page of rows, with None for NULL. For EXPLAIN, `plan` is set instead."""
 
     headings: list[Heading]
@@ -41,20 +41,22 @@ class Shown:
         return self.first + len(self.rows)
 
 
-def shown(statement: Statement, offset: int) -> tuple[Shown | None, ForklakeError | None]:
+def read_result_page(
+    statement: Statement, offset: int
+) -> tuple[ResultPage | None, ForklakeError | None]:
     """Return the rows of a statement from an offset on, and its error. Either may be None."""
     if not statement.has_ended:
         return None, None
     try:
-        answer = statement.answer()
+        answer = statement.result()
     except ForklakeError as error:
         return None, error
     if statement.kind == "EXPLAIN":
-        return Shown([], [], 0, 0, str(answer.page(0, 1)["explain_value"][0].as_py())), None
+        return ResultPage([], [], 0, 0, str(answer.page(0, 1)["explain_value"][0].as_py())), None
     first = max(0, min(offset, answer.count - 1))
-    rows = json_rows(answer.page(first, PAGE))
-    texts = [[_text(value) for value in row] for row in rows]
-    return Shown([_heading(one) for one in answer.schema], texts, first, answer.count), None
+    rows = to_json_rows(answer.page(first, PAGE))
+    texts = [[_format_value(value) for value in row] for row in rows]
+    return ResultPage([_heading(one) for one in answer.schema], texts, first, answer.count), None
 
 
 def _heading(field: pa.Field) -> Heading:
@@ -63,7 +65,7 @@ def _heading(field: pa.Field) -> Heading:
     return Heading(field.name, str(kind), is_number)
 
 
-def _text(value: Any) -> str | None:
+def _format_value(value: Any) -> str | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

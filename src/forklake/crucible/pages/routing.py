@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.crucible.pages.formatting import link
-from forklake.crucible.pages.rendering import go, render_error
+from forklake.crucible.pages.rendering import redirect, render_error
 from forklake.crucible.pages.visitors import cookie_of, put_cookie
 from forklake.crucible.problems import as_invalid_input
 from forklake.errors import ForklakeError, Unauthenticated
@@ -28,12 +28,12 @@ class PageRoute(APIRoute):
         """Return the handler, wrapped with cookies and error pages."""
         handle = super().get_route_handler()
 
-        async def handled(request: Request) -> Response:
+        async def handle_with_cookie(request: Request) -> Response:
             cookie_of(request)
             try:
                 response = await handle(request)
             except Unauthenticated:
-                response = go(request, _sign_in_url(request))
+                response = redirect(request, _sign_in_url(request))
             except ForklakeError as error:
                 response = await to_thread.run_sync(render_error, request, error)
             except RequestValidationError as error:
@@ -41,7 +41,7 @@ class PageRoute(APIRoute):
             put_cookie(request, response)
             return response
 
-        return handled
+        return handle_with_cookie
 
 
 def _sign_in_url(request: Request) -> str:
@@ -52,6 +52,6 @@ def _sign_in_url(request: Request) -> str:
     return link(SIGN_IN, next=asked if request.method == "GET" and asked != "/" else None)
 
 
-def router() -> APIRouter:
+def create_router() -> APIRouter:
     """Return a router for pages."""
     return APIRouter(route_class=PageRoute, include_in_schema=False)

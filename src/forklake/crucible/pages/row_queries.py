@@ -16,7 +16,7 @@ from forklake.store.operations import Statement
 from forklake.store.rows import Reader
 
 
-def ask(
+def query_rows(
     catalog: Catalog, seen: Snapshotted, table: Table, kind: Kind, text: str, **given: Any
 ) -> Rows:
     """Return the result of a SELECT in which `{rows}` and `{history}` stand for subqueries.

@@ -11,18 +11,18 @@ from starlette.responses import Response
 from forklake.crucible.callers import service_of
 from forklake.crucible.pages import results
 from forklake.crucible.pages.formatting import link
-from forklake.crucible.pages.rendering import go, is_part, is_poll, nothing_new, render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking, Sending
+from forklake.crucible.pages.rendering import is_part, is_poll, no_change_response, redirect, render
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor, FormVisitor
 
-routes = router()
+routes = create_router()
 
 
 @routes.get("/sessions")
-def sessions(request: Request, visitor: Looking) -> Response:
+def show_sessions(request: Request, visitor: CurrentVisitor) -> Response:
     """Return the page with the visitor's sessions. A root also sees that others have sessions."""
     known = service_of(request).sessions
-    own = known.of(visitor.caller)
+    own = known.list_for(visitor.caller)
     others = [one for one in known.all() if one not in own] if visitor.caller.is_free else []
     return render(
         request,
@@ -34,23 +34,23 @@ def sessions(request: Request, visitor: Looking) -> Response:
 
 
 @routes.get("/sessions/{session}")
-def session(request: Request, visitor: Looking, session: str) -> Response:
+def show_session(request: Request, visitor: CurrentVisitor, session: str) -> Response:
     """Return the page of a session with its statements."""
     found = service_of(request).sessions.find(visitor.caller, session)
     return render(request, "session.html", session=found, statements=found.statements()[::-1])
 
 
 @routes.post("/sessions/{session}/close")
-def close(request: Request, visitor: Sending, session: str) -> Response:
+def close_session(request: Request, visitor: FormVisitor, session: str) -> Response:
     """Close a session and redirect to the list of sessions."""
     service_of(request).sessions.close(visitor.caller, session)
-    return go(request, link("sessions"))
+    return redirect(request, link("sessions"))
 
 
 @routes.get("/sessions/{session}/statements/{number}")
-def statement(
+def show_statement(
     request: Request,
-    visitor: Looking,
+    visitor: CurrentVisitor,
     session: str,
     number: int,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
@@ -59,8 +59,8 @@ def statement(
     found = service_of(request).sessions.find(visitor.caller, session)
     asked = found.statement(number)
     if is_poll(request) and not asked.has_ended:
-        return nothing_new()
-    rows, error = results.shown(asked, offset)
+        return no_change_response()
+    rows, error = results.read_result_page(asked, offset)
     here = link("sessions", session, "statements", number)
     return render(
         request,
@@ -74,9 +74,9 @@ def statement(
 
 
 @routes.post("/sessions/{session}/statements/{number}/cancel")
-def cancel(request: Request, visitor: Sending, session: str, number: int) -> Response:
+def cancel_statement(request: Request, visitor: FormVisitor, session: str, number: int) -> Response:
     """Cancel a statement. A page that polls for its result keeps polling."""
     service_of(request).sessions.find(visitor.caller, session).cancel(number)
     if is_part(request):
-        return nothing_new()
-    return go(request, link("sessions", session, "statements", number))
+        return no_change_response()
+    return redirect(request, link("sessions", session, "statements", number))

@@ -9,23 +9,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.crucible.callers import service_of
-from forklake.crucible.pages.rendering import go, render
-from forklake.crucible.pages.routing import SIGN_IN, router
+from forklake.crucible.pages.rendering import redirect, render
+from forklake.crucible.pages.routing import SIGN_IN, create_router
 from forklake.crucible.pages.visitors import cookie_of, require_token, sign_ins_of
 from forklake.crucible.problems import headers_of
 from forklake.crucible.proxies import client_address
 from forklake.errors import ForklakeError, RateLimited, Unauthenticated, outcome
 
-routes = router()
+routes = create_router()
 
 
 @routes.get(f"/{SIGN_IN}")
-def ask(request: Request, next: str = "/") -> Response:
+def show_sign_in(request: Request, next: str = "/") -> Response:
     """Return the sign-in page."""
-    return _page(request, next)
+    return _render_sign_in(request, next)
 
 
-def _page(request: Request, next: str, error: ForklakeError | None = None) -> Response:
+def _render_sign_in(request: Request, next: str, error: ForklakeError | None = None) -> Response:
     token = sign_ins_of(request).token(cookie_of(request))
     status = outcome(error)[0] if error else 200
     response = render(request, "sign-in.html", status=status, next=next, error=error, token=token)
@@ -47,9 +47,9 @@ def sign_in(
             raise Unauthenticated("The credential is empty.", remedy="Enter an API key or a token.")
         service_of(request).caller(credential.strip(), client_address(request.scope))
     except (Unauthenticated, RateLimited) as error:
-        return _page(request, next, error)
+        return _render_sign_in(request, next, error)
     request.state.cookie = sign_ins_of(request).add(credential.strip())
-    return go(request, _local_path(next))
+    return redirect(request, _local_path(next))
 
 
 def _local_path(address: str) -> str:
@@ -62,4 +62,4 @@ def _local_path(address: str) -> str:
 def sign_out(request: Request) -> Response:
     """Delete the visitor's credential and redirect to the sign-in page."""
     sign_ins_of(request).remove(cookie_of(request))
-    return go(request, f"/{SIGN_IN}")
+    return redirect(request, f"/{SIGN_IN}")

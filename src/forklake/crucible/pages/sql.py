@@ -14,10 +14,10 @@ from forklake.catalog.catalog import Catalog
 from forklake.crucible.callers import service_of
 from forklake.crucible.pages import results
 from forklake.crucible.pages.formatting import link
-from forklake.crucible.pages.frames import Frame, framed
-from forklake.crucible.pages.rendering import is_poll, nothing_new, render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking, Sending, Visitor
+from forklake.crucible.pages.frames import CatalogFrame, open_frame
+from forklake.crucible.pages.rendering import is_poll, no_change_response, render
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor, FormVisitor, Visitor
 from forklake.crucible.sessions import statements
 from forklake.crucible.sessions.session import ServedSession
 from forklake.errors import ForklakeError, InvalidInput, NotFound
@@ -25,12 +25,12 @@ from forklake.model.names import quoted
 from forklake.sql.dialect import parse
 from forklake.sql.session import DUCKDB
 
-routes = router()
+routes = create_router()
 _PATIENCE = 0.5  # seconds that a page waits for the result before it is shown without
 _MOST = 10_000
 
 
-class Boxes:
+class EditorSessions:
     """Session ids of the SQL editors by visitor and catalog."""
 
     def __init__(self) -> None:
@@ -51,9 +51,9 @@ class Boxes:
 
 
 @routes.get("/catalogs/{catalog}/sql")
-def box(
+def show_editor(
     request: Request,
-    visitor: Looking,
+    visitor: CurrentVisitor,
     catalog: str,
     session: str = "",
     statement: int = 0,
@@ -62,40 +62,40 @@ def box(
     name: str = "",
 ) -> Response:
     """Return the editor with a statement and its result, or with a query of a given table."""
-    frame = framed(visitor, catalog, "sql")
-    asked = None
+    frame = open_frame(visitor, catalog, "sql")
+    shown = None
     if session:
-        asked = service_of(request).sessions.find(visitor.caller, session).statement(statement)
-        if is_poll(request) and not asked.has_ended:
-            return nothing_new()
-        asked.wait(_PATIENCE)
-    text = asked.request.sql if asked else _initial_query(schema, name)
-    return _page(request, frame, text, session=session, asked=asked, offset=offset)
+        shown = service_of(request).sessions.find(visitor.caller, session).statement(statement)
+        if is_poll(request) and not shown.has_ended:
+            return no_change_response()
+        shown.wait(_PATIENCE)
+    text = shown.request.sql if shown else _initial_query(schema, name)
+    return _render_editor(request, frame, text, session=session, shown=shown, offset=offset)
 
 
 def _initial_query(schema: str, name: str) -> str:
     return f"SELECT * FROM {quoted(schema)}.{quoted(name)} LIMIT 100" if name else ""
 
 
-def _page(
+def _render_editor(
     request: Request,
-    frame: Frame,
+    frame: CatalogFrame,
     text: str,
     *,
     session: str = "",
-    asked: statements.Statement | None = None,
+    shown: statements.Statement | None = None,
     offset: int = 0,
     error: ForklakeError | None = None,
 ) -> Response:
-    found, failure = results.shown(asked, offset) if asked else (None, None)
-    number = asked.number if asked else None
+    found, failure = results.read_result_page(shown, offset) if shown else (None, None)
+    number = shown.number if shown else None
     return render(
         request,
         "sql.html",
         frame=frame,
         text=text,
         session=session,
-        statement=asked,
+        statement=shown,
         shown=found,
         error=error or failure,
         here=link("catalogs", frame.name, "sql", session=session, statement=number),
@@ -103,24 +103,28 @@ def _page(
 
 
 @routes.post("/catalogs/{catalog}/sql")
-def run(
+def run_sql(
     request: Request,
-    visitor: Sending,
+    visitor: FormVisitor,
     catalog: str,
     sql: Annotated[str, Form()] = "",
     explain: Annotated[str, Form()] = "",
 ) -> Response:
     """Run SQL in the visitor's session on the catalog, and redirect to its result."""
-    frame = framed(visitor, catalog, "sql")
+    frame = open_frame(visitor, catalog, "sql")
     try:
         text = _explain(sql) if explain else _require_text(sql)
-        session = _session(request, visitor, frame.catalog)
+        session = _open_session(request, visitor, frame.catalog)
         seconds = service_of(request).settings.statement_seconds
-        asked = session.submit(statements.Request(visitor.caller, text, None, DUCKDB, seconds))
+        submitted = session.submit(
+            statements.StatementRequest(visitor.caller, text, None, DUCKDB, seconds)
+        )
     except ForklakeError as error:
-        return _page(request, frame, sql, error=error)
+        return _render_editor(request, frame, sql, error=error)
     # htmx follows the redirect too, so that the URL always identifies the statement shown.
-    here = link("catalogs", frame.name, "sql", session=session.session_id, statement=asked.number)
+    here = link(
+        "catalogs", frame.name, "sql", session=session.session_id, statement=submitted.number
+    )
     return RedirectResponse(here, status_code=303)
 
 
@@ -139,13 +143,13 @@ def _explain(sql: str) -> str:
     return f"EXPLAIN {sql}"
 
 
-def _session(request: Request, visitor: Visitor, catalog: Catalog) -> ServedSession:
+def _open_session(request: Request, visitor: Visitor, catalog: Catalog) -> ServedSession:
     """Return the editor's session; open a new one if there is none or it was closed."""
-    boxes: Boxes = request.app.state.boxes
+    editors: EditorSessions = request.app.state.editor_sessions
     sessions = service_of(request).sessions
     try:
-        return sessions.find(visitor.caller, boxes.find(visitor, catalog))
+        return sessions.find(visitor.caller, editors.find(visitor, catalog))
     except NotFound:
         opened = sessions.open(visitor.access, visitor.caller, catalog.name)
-        boxes.put(visitor, catalog, opened.session_id)
+        editors.put(visitor, catalog, opened.session_id)
         return opened

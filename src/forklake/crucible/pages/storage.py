@@ -7,26 +7,26 @@ from itertools import islice
 from starlette.requests import Request
 from starlette.responses import Response
 
-from forklake.crucible.pages.contents import grouped
-from forklake.crucible.pages.frames import framed
+from forklake.crucible.pages.contents import list_contents
+from forklake.crucible.pages.frames import open_frame
 from forklake.crucible.pages.rendering import render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor
 
-routes = router()
+routes = create_router()
 _FORKS = 20  # number of forks that are compared with the catalog
 
 
 @routes.get("/catalogs/{catalog}/storage")
-def storage(request: Request, visitor: Looking, catalog: str) -> Response:
+def show_storage(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with the bytes of a catalog, of its first forks, and of its tables."""
-    frame = framed(visitor, catalog, "storage")
+    frame = open_frame(visitor, catalog, "storage")
     metastore = visitor.access.metastore
     compared = islice(visitor.access.visible.forks(visitor.caller, frame.catalog.row), _FORKS)
     own, *forks = metastore.storage([frame.name, *(row.catalog_name for row in compared)])
     tables = [
         (group.name, table)
-        for group in grouped(frame.catalog.now())
+        for group in list_contents(frame.catalog.now())
         for table in group.tables
         if table.bytes
     ]

@@ -6,18 +6,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from forklake.crucible.callers import service_of
-from forklake.crucible.maintenance_runs import Operation, Order
+from forklake.crucible.maintenance_runs import MaintenanceRequest, Operation
 from forklake.crucible.pages.formatting import link
-from forklake.crucible.pages.frames import framed
-from forklake.crucible.pages.history import told
-from forklake.crucible.pages.rendering import go, render
-from forklake.crucible.pages.routing import router
-from forklake.crucible.pages.visitors import Looking, Sending
+from forklake.crucible.pages.frames import open_frame
+from forklake.crucible.pages.history import describe_snapshot
+from forklake.crucible.pages.rendering import redirect, render
+from forklake.crucible.pages.routing import create_router
+from forklake.crucible.pages.visitors import CurrentVisitor, FormVisitor
 from forklake.delta.overview import standings
 from forklake.model.changes import ChangeKind
 
-routes = router()
-_LOOKED_AT = 1000  # maximum number of snapshots searched for compactions
+routes = create_router()
+_EXAMINED = 1000  # maximum number of snapshots searched for compactions
 _COMPACTING = frozenset({ChangeKind.MERGED, ChangeKind.REWRITTEN, ChangeKind.FLUSHED})
 # Labels of the maintenance operations.
 OPERATIONS = {
@@ -30,41 +30,43 @@ OPERATIONS = {
 
 
 @routes.get("/catalogs/{catalog}/mirrors")
-def mirrors(request: Request, visitor: Looking, catalog: str) -> Response:
+def show_mirrors(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with the Delta tables of the catalog and the progress of their mirrors."""
-    frame = framed(visitor, catalog, "mirrors")
+    frame = open_frame(visitor, catalog, "mirrors")
     return render(request, "mirrors.html", frame=frame, standings=standings(frame.catalog))
 
 
 @routes.get("/catalogs/{catalog}/maintenance")
-def maintenance(request: Request, visitor: Looking, catalog: str) -> Response:
+def show_maintenance(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with runs, compaction commits, and files scheduled for deletion."""
-    frame = framed(visitor, catalog, "maintenance")
+    frame = open_frame(visitor, catalog, "maintenance")
     state = frame.catalog.now().state
-    recent = frame.catalog.snapshots(limit=_LOOKED_AT)
+    recent = frame.catalog.snapshots(limit=_EXAMINED)
     commits = [one for one in recent if any(change.kind in _COMPACTING for change in one.changes)]
-    runs = service_of(request).maintaining.runs(frame.catalog)
+    runs = service_of(request).maintenance_runs.runs(frame.catalog)
     return render(
         request,
         "maintenance.html",
         frame=frame,
         operations=OPERATIONS,
-        runs=runs[:_LOOKED_AT],
+        runs=runs[:_EXAMINED],
         is_busy=any(run.ended is None for run in runs),
-        commits=[told(one, state) for one in reversed(commits)],
+        commits=[describe_snapshot(one, state) for one in reversed(commits)],
         waiting=frame.catalog.scheduled_files(),
         snapshots=len(recent),
-        most=_LOOKED_AT,
+        most=_EXAMINED,
     )
 
 
 @routes.post("/catalogs/{catalog}/maintenance/{operation}")
-def run(request: Request, visitor: Sending, catalog: str, operation: Operation) -> Response:
+def start_run(
+    request: Request, visitor: FormVisitor, catalog: str, operation: Operation
+) -> Response:
     """Start a maintenance run."""
-    frame = framed(visitor, catalog, "maintenance", "maintenance.run")
+    frame = open_frame(visitor, catalog, "maintenance", "maintenance.run")
     what = f"{frame.name}.{operation}"
     with visitor.access.audit.recording(
         visitor.caller, "maintenance.run", what, catalog=frame.catalog
     ):
-        service_of(request).maintaining.start(frame.catalog, Order(operation))
-    return go(request, link("catalogs", frame.name, "maintenance"))
+        service_of(request).maintenance_runs.start(frame.catalog, MaintenanceRequest(operation))
+    return redirect(request, link("catalogs", frame.name, "maintenance"))

@@ -108,7 +108,7 @@ def put_cookie(request: Request, response: Response) -> None:
         response.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=is_secure)
 
 
-def current(request: Request) -> Visitor:
+def find_visitor(request: Request) -> Visitor:
     """Return the visitor of a page, or raise Unauthenticated."""
     service, cookie = service_of(request), cookie_of(request)
     credential = sign_ins_of(request).find(cookie) or ""
@@ -132,10 +132,10 @@ def require_token(request: Request, csrf: Annotated[str, Form()] = "") -> None:
         )
 
 
-def sending(request: Request, _: Annotated[None, Depends(require_token)]) -> Visitor:
+def find_form_visitor(request: Request, _: Annotated[None, Depends(require_token)]) -> Visitor:
     """Return the visitor who sent a form, after its CSRF token was checked."""
-    return current(request)
+    return find_visitor(request)
 
 
-Looking = Annotated[Visitor, Depends(current)]
-Sending = Annotated[Visitor, Depends(sending)]
+CurrentVisitor = Annotated[Visitor, Depends(find_visitor)]
+FormVisitor = Annotated[Visitor, Depends(find_form_visitor)]

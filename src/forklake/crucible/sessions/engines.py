@@ -16,24 +16,24 @@ POOLS = 256
 _STACK_LINES = 20
 
 
-def own_engine() -> Engine:
+def start_engine() -> Engine:
     """Return an engine on the Spark of this process, which is started if necessary."""
     from forklake.engines.spark.engine import Engine
 
     return Engine.start(is_shared=True)
 
 
-class Engines:
+class EngineFactory:
     """Factory of isolated engines, one per session, that share one Spark."""
 
-    def __init__(self, start: Callable[[], Engine] = own_engine) -> None:
+    def __init__(self, start: Callable[[], Engine] = start_engine) -> None:
         self._start = start
         self._guard = threading.Lock()
         self._first: Engine | None = None
         self._count = 0
         self._priorities = TaskPriorities()
 
-    def new(self) -> Engine:
+    def create(self) -> Engine:
         """Return an engine with separate settings and temporary views, for the current thread."""
         # Under a lock: PySpark modules import each other in cycles, and Spark must start only once.
         with self._guard:
@@ -70,7 +70,7 @@ def _join_pool(engine: Engine, number: int) -> None:
 def _interrupt_joins(engine: Engine) -> None:
     session: Any = engine.spark._jsparkSession
     if engine.is_native:
-        _java(engine).InterruptibleJoins.install(session)
+        _java_classes(engine).InterruptibleJoins.install(session)
 
 
 def name_jobs(engine: Engine, group: str) -> None:
@@ -81,32 +81,32 @@ def name_jobs(engine: Engine, group: str) -> None:
 def stop_jobs(engine: Engine, group: str) -> None:
     """Cancel the jobs of a group, including future ones, and interrupt their planning."""
     if engine.is_native:
-        _java(engine).Interruption.stop(group)
-    _context(engine).cancelJobGroupAndFutureJobs(group)
+        _java_classes(engine).Interruption.stop(group)
+    _spark_context(engine).cancelJobGroupAndFutureJobs(group)
 
 
 def has_tasks(engine: Engine, group: str) -> bool:
     """Return whether tasks of a group are running, even if their jobs were cancelled."""
-    return engine.is_native and bool(_java(engine).Tasks.isRunning(group))
+    return engine.is_native and bool(_java_classes(engine).Tasks.isRunning(group))
 
 
 def task_stacks(engine: Engine, group: str) -> str:
     """Return the stack traces of the running tasks of a group, for the log."""
-    return str(_java(engine).Tasks.stacks(group, _STACK_LINES)) if engine.is_native else ""
+    return str(_java_classes(engine).Tasks.stacks(group, _STACK_LINES)) if engine.is_native else ""
 
 
 def _watch_tasks(engine: Engine) -> None:
     if engine.is_native:
-        _java(engine).Tasks.watch(_context(engine))
+        _java_classes(engine).Tasks.watch(_spark_context(engine))
 
 
-def _java(engine: Engine) -> Any:
+def _java_classes(engine: Engine) -> Any:
     """Return our classes in the JVM of a native engine."""
     jvm: Any = engine.spark.sparkContext._jvm
     return jvm.forklake
 
 
-def _context(engine: Engine) -> Any:
+def _spark_context(engine: Engine) -> Any:
     """Return the Spark context of an engine, in its JVM."""
     context: Any = engine.spark.sparkContext
     return context._jsc.sc()

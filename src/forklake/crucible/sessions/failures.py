@@ -27,11 +27,11 @@ def as_error(reason: Exception) -> ForklakeError:
             "Spark does not respond.",
             remedy="Try again. If it fails again, check the log of the service.",
         )
-    return _failed(message_of(reason) or type(reason).__name__)
+    return _statement_error(message_of(reason) or type(reason).__name__)
 
 
-def _failed(said: str) -> ForklakeError:
-    first = next(iter(said.strip().splitlines()), "")[:500]
+def _statement_error(message: str) -> ForklakeError:
+    first = next(iter(message.strip().splitlines()), "")[:500]
     return ForklakeError(
         f"The statement failed in Spark: {first}", remedy="See the log of the service."
     )

@@ -50,7 +50,7 @@ _SECRETS = re.compile(r"(?<=//)[^/@]*@|[?].*")  # parts of file addresses that m
 
 
 @dataclass
-class _Running:
+class _RunningOperation:
     """Running operation, which defines the right required to read a catalog."""
 
     operation: str = READ
@@ -70,25 +70,25 @@ class AccessGuard(Guard):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.access = access
-        self.attachments = SeenAttachments(self)
+        self.attachments = VisibleAttachments(self)
         self._roots = roots
         self._dialects = dialects
         self._clock = clock
         self._caller = LOCAL
-        self._proceed: Callable[[], None] = _continue
-        self._running = _Running()
+        self._proceed: Callable[[], None] = _do_nothing
+        self._running = _RunningOperation()
         self._allowed: dict[tuple[int, str], float] = {}
 
     @contextmanager
-    def acting(self, caller: Caller, proceed: Callable[[], None] | None = None) -> Iterator[None]:
+    def act_as(self, caller: Caller, proceed: Callable[[], None] | None = None) -> Iterator[None]:
         """Run the block as a caller. `proceed` is called at each check, and raises to stop it."""
-        before, self._caller, self._proceed = self._caller, caller, proceed or _continue
+        before, self._caller, self._proceed = self._caller, caller, proceed or _do_nothing
         if before != caller:
             self._allowed.clear()
         try:
             yield
         finally:
-            self._proceed = _continue
+            self._proceed = _do_nothing
 
     # Called by sessions
 
@@ -120,7 +120,7 @@ class AccessGuard(Guard):
 
     @contextmanager
     def _run_operation(self, operation: str) -> Iterator[None]:
-        before, self._running = self._running, _Running(operation)
+        before, self._running = self._running, _RunningOperation(operation)
         try:
             with self._running.ending:
                 yield
@@ -192,7 +192,7 @@ class AccessGuard(Guard):
     def fork(self, metastore: Metastore, request: ForkRequest) -> Provided:
         if request.data_path is not None:
             with self._audit_denial(f"{request.parent} with a data path"):
-                raise _left_to_the_operator("data_path")
+                raise _operator_only_error("data_path")
         return self.access.catalogs.fork(self._caller, request)
 
     # Called by attachments
@@ -200,7 +200,7 @@ class AccessGuard(Guard):
     def opened(self, uri: str, options: AttachOptions) -> tuple[Catalog, bool]:
         """Return a catalog to attach, and whether the caller can write to it."""
         with self._audit_denial("ATTACH"):  # not the address itself, which may contain a password
-            name = _name_of(uri, options)
+            name = _require_name(uri, options)
         catalog = self.access.authorization.catalog(self._caller, name, "session.open")
         rights = self.access.authorization.rights(self._caller, [catalog.name])
         return catalog, Right.WRITE in rights[catalog.name]
@@ -238,7 +238,7 @@ class AccessGuard(Guard):
             raise missing(attachment.catalog.name)
         self._allowed[key] = now + KNOWN_SECONDS
 
-    def _audit(self, running: _Running, attachment: Attachment) -> None:
+    def _audit(self, running: _RunningOperation, attachment: Attachment) -> None:
         catalog = attachment.catalog
         if catalog.catalog_id not in running.audited:
             running.audited.add(catalog.catalog_id)
@@ -248,7 +248,7 @@ class AccessGuard(Guard):
         return self.access.audit.recording(self._caller, operation, catalog.name, catalog=catalog)
 
 
-class SeenAttachments(Attachments):
+class VisibleAttachments(Attachments):
     """Catalogs of the service's metastore, attached by name. Hides those that cannot be read."""
 
     def __init__(self, guard: AccessGuard) -> None:
@@ -277,19 +277,19 @@ class SeenAttachments(Attachments):
         metastore = self._access_guard.access.metastore
         return self._add(attachment_of(metastore, catalog, alias or uri, own))
 
-    def _give_back(self, metastore: Metastore) -> None:
+    def _release(self, metastore: Metastore) -> None:
         """Do nothing: the service owns the metastore."""
 
 
-def _continue() -> None:
+def _do_nothing() -> None:
     """Do nothing: the operation continues."""
 
 
-def _name_of(uri: str, options: AttachOptions) -> str:
+def _require_name(uri: str, options: AttachOptions) -> str:
     given = AttachOptions()
     for one in fields(AttachOptions):
         if one.name not in ATTACHABLE and getattr(options, one.name) != getattr(given, one.name):
-            raise _left_to_the_operator(one.name.upper())
+            raise _operator_only_error(one.name.upper())
     if options.catalog not in (None, uri):
         raise Forbidden(
             f"The address {uri!r} cannot be attached in sessions of the service.",
@@ -298,7 +298,7 @@ def _name_of(uri: str, options: AttachOptions) -> str:
     return uri
 
 
-def _left_to_the_operator(option: str) -> Forbidden:
+def _operator_only_error(option: str) -> Forbidden:
     return Forbidden(
         f"The option {option} cannot be set in sessions of the service.",
         remedy="Omit it. Only the operator of the service controls where files are stored.",

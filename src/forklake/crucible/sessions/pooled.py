@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from forklake.crucible.sessions.engines import Engines, has_tasks, name_jobs, stop_jobs
+from forklake.crucible.sessions.engines import EngineFactory, has_tasks, name_jobs, stop_jobs
 from forklake.session.attachments import Attachments
 from forklake.sql.guard import Guard
 from forklake.sql.session import Session
@@ -19,7 +19,7 @@ class PooledSession(Session):
 
     def __init__(
         self,
-        engines: Engines,
+        engines: EngineFactory,
         *,
         attachments: Attachments | None = None,
         guard: Guard | None = None,
@@ -35,7 +35,7 @@ class PooledSession(Session):
         return super().engine
 
     def _start_engine(self) -> Engine:
-        engine = self._engines.new()
+        engine = self._engines.create()
         name_jobs(engine, self._group)
         self.guard.proceed()  # a cancellation during startup found no jobs to stop
         return engine
@@ -52,7 +52,7 @@ class PooledSession(Session):
             with suppress(Exception):  # Spark may have died meanwhile
                 stop_jobs(self._engine, group)
 
-    def occupied_by(self, group: str) -> Engine | None:
+    def find_occupied_engine(self, group: str) -> Engine | None:
         """Return the engine if tasks of a group still run on it. Can be called by other threads."""
         engine = self.started_engine
         if engine is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
 
 
-def fetched(result: Result, spool: Spool, most_bytes: int) -> Rows:
+def fetch_rows(result: Result, spool: Spool, most_bytes: int) -> Rows:
     """Execute the Spark jobs of a result and return its rows. Raise QuotaExceeded if too large."""
     if result.is_local:
         return Rows(result.data, result.data.schema)

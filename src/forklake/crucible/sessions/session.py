@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from forklake.access.callers import Caller
-from forklake.crucible.sessions.engines import Engines
+from forklake.crucible.sessions.engines import EngineFactory
 from forklake.crucible.sessions.failures import as_error
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.pooled import PooledSession
-from forklake.crucible.sessions.result_transfer import fetched
+from forklake.crucible.sessions.result_transfer import fetch_rows
 from forklake.crucible.sessions.rows import Spool
-from forklake.crucible.sessions.statements import Request, Statement
+from forklake.crucible.sessions.statements import Statement, StatementRequest
 from forklake.crucible.sessions.watchdog import Watchdog
 from forklake.engines.local.calculator import interrupt
 from forklake.errors import Cancelled, InvalidInput, NotFound, QuotaExceeded
@@ -40,7 +40,7 @@ class ServedSession:
         session_id: str,
         caller: Caller,
         guard: AccessGuard,
-        engines: Engines,
+        engines: EngineFactory,
         spool: Spool,
         watchdog: Watchdog,
         *,
@@ -63,14 +63,14 @@ class ServedSession:
         self._is_closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(
-            target=self._work, name=f"forklake-session-{session_id[:6]}", daemon=True
+            target=self._run_statements, name=f"forklake-session-{session_id[:6]}", daemon=True
         )
 
     # Lifecycle
 
     def open(self, catalog: str, alias: str | None, snapshot: int | None) -> None:
         """Attach and use the catalog, and start to execute statements."""
-        with self._guard.acting(self.owner):
+        with self._guard.act_as(self.owner):
             self.session.attach(catalog, alias, snapshot_version=snapshot)
             self.session.use(joined_name([alias or catalog]))
         self._thread.start()
@@ -78,7 +78,7 @@ class ServedSession:
     def is_idle(self, seconds: float) -> bool:
         """Return whether the session has been unused for more than some seconds."""
         with self._changed:
-            return not self._current() and self._clock() - self._last_use > seconds
+            return not self._unfinished() and self._clock() - self._last_use > seconds
 
     def touch(self) -> None:
         """Restart the idle time."""
@@ -88,19 +88,19 @@ class ServedSession:
         """Cancel all statements, reject new ones, and let the thread roll back and close."""
         with self._changed:
             self._is_closing = True
-            left = self._current()
+            left = self._unfinished()
             self._changed.notify()
         for statement in left:
             self.stop(statement, Cancelled("The session was closed.", remedy="Open a new session."))
 
-    def closed(self, seconds: float = _ENDING_SECONDS) -> bool:
+    def wait_closed(self, seconds: float = _ENDING_SECONDS) -> bool:
         """Wait up to some seconds for the thread to end, and return whether it has ended."""
         if self._thread.ident is None:
             self._close()
         deadline = time.monotonic() + seconds
         while self._thread.is_alive() and time.monotonic() < deadline:
             self._thread.join(_PATIENCE)
-            self.press()
+            self.enforce_stop()
         return not self._thread.is_alive()
 
     @property
@@ -114,7 +114,7 @@ class ServedSession:
 
     # Statements
 
-    def submit(self, request: Request) -> Statement:
+    def submit(self, request: StatementRequest) -> Statement:
         """Append a statement to the queue. Raise QuotaExceeded if the queue is full."""
         with self._changed:
             if self._is_closing:
@@ -153,60 +153,62 @@ class ServedSession:
         self.stop(statement, Cancelled("The statement was cancelled.", reason="cancelled"))
         return statement
 
-    def press(self) -> None:
+    def enforce_stop(self) -> None:
         """Cancel the running statement if its time is over, or again if it was cancelled before.
 
         Repeating is necessary: cancelling a Spark job group stops the running jobs of the group,
         but only some of its future ones.
         """
-        for statement in self._current():
+        for statement in self._unfinished():
             is_overdue = statement.deadline is not None and self._clock() > statement.deadline
             if is_overdue or statement.stopping is not None:
-                self.stop(statement, statement.stopping or _overdue(statement.request.seconds))
+                self.stop(
+                    statement, statement.stopping or _timeout_error(statement.request.seconds)
+                )
 
     def stop(self, statement: Statement, reason: Cancelled) -> None:
         """Interrupt a statement, whether it runs in Spark, in DuckDB or in Python."""
         if statement.stop(reason):
-            group, thread = self._group(statement), self._thread.ident or 0
+            group, thread = self._job_group(statement), self._thread.ident or 0
             self._watchdog.watch(group, self.session, thread, lambda: statement.has_ended)
             self.session.stop_group(group)
             interrupt(thread)
 
-    def _current(self) -> list[Statement]:
+    def _unfinished(self) -> list[Statement]:
         return [one for one in self.statements() if not one.has_ended]
 
-    def _group(self, statement: Statement) -> str:
+    def _job_group(self, statement: Statement) -> str:
         return f"forklake-{self.session_id}-{statement.number}"
 
     # Worker thread
 
-    def _work(self) -> None:
+    def _run_statements(self) -> None:
         try:
-            while (statement := self._next()) is not None:
+            while (statement := self._next_statement()) is not None:
                 if statement.start(self._clock()):
-                    self._run(statement)
+                    self._run_statement(statement)
                 self._forget_oldest()
                 self.touch()
         finally:
             self._close()
 
-    def _next(self) -> Statement | None:
+    def _next_statement(self) -> Statement | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._is_closing)
             return self._waiting.popleft() if self._waiting and not self._is_closing else None
 
-    def _run(self, statement: Statement) -> None:
-        request, group = statement.request, self._group(statement)
+    def _run_statement(self, statement: Statement) -> None:
+        request, group = statement.request, self._job_group(statement)
         try:
             with (
-                self._guard.acting(request.caller, statement.proceed),
+                self._guard.act_as(request.caller, statement.proceed),
                 self.session.noticing_death(),
             ):
                 self.session.begin_group(group)
                 result = self.session.execute(
                     request.sql, request.parameters, dialect=request.dialect
                 )
-                rows = fetched(result, self._spool, self._most_bytes)
+                rows = fetch_rows(result, self._spool, self._most_bytes)
             statement.succeed(result.kind, rows)
         except Exception as reason:  # noqa: BLE001 - any error ends only this statement
             statement.fail(statement.stopping or as_error(reason))
@@ -228,13 +230,13 @@ class ServedSession:
         for statement in self.statements():
             statement.forget_rows()
         try:
-            with self._guard.acting(self.owner):
+            with self._guard.act_as(self.owner):
                 self.session.close()
         except Exception as reason:  # noqa: BLE001 - logged, because no client waits for it
             as_error(reason)
 
 
-def _overdue(seconds: float) -> Cancelled:
+def _timeout_error(seconds: float) -> Cancelled:
     return Cancelled(
         f"The statement took longer than {seconds:g} seconds.",
         remedy="Increase timeout_seconds, up to the service setting 'statement_seconds', or process"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from forklake.access.access import Access
 from forklake.access.callers import Caller
-from forklake.crucible.sessions.engines import Engines
+from forklake.crucible.sessions.engines import EngineFactory
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.pooled import PooledSession
 from forklake.crucible.sessions.rows import Spool
@@ -31,11 +31,11 @@ class Sessions:
         self,
         settings: Settings,
         *,
-        engines: Engines | None = None,
+        engines: EngineFactory | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
-        self._engines = engines or Engines()
+        self._engines = engines or EngineFactory()
         self._clock = clock
         self._spool = Spool()
         self._guard = threading.Lock()
@@ -55,20 +55,20 @@ class Sessions:
 
     def _run_watch(self) -> None:
         while not self._is_closed.wait(_INTERVAL):
-            self.look()
+            self.check_all()
 
-    def look(self) -> None:
+    def check_all(self) -> None:
         """Cancel overdue statements and close sessions that were idle for too long."""
         for session in self.all():
-            session.press()
+            session.enforce_stop()
             if session.is_idle(self._settings.idle_seconds):
                 self._remove(session)
-        for session in self._still_ending():
-            session.press()
-        self._watchdog.look()
+        for session in self._list_ending():
+            session.enforce_stop()
+        self._watchdog.check_all()
         self._engines.lower_task_priority()
 
-    def _still_ending(self) -> list[ServedSession]:
+    def _list_ending(self) -> list[ServedSession]:
         with self._guard:
             self._ending = [one for one in self._ending if one.has_thread]
             return list(self._ending)
@@ -77,11 +77,11 @@ class Sessions:
         """Close all sessions, rolling back open transactions, and release Spark."""
         self._is_closed.set()
         deadline = time.monotonic() + seconds
-        ended = [*self.all(), *self._still_ending()]
+        ended = [*self.all(), *self._list_ending()]
         for session in ended:
             session.end()
         for session in ended:
-            session.closed(max(0.0, deadline - time.monotonic()))
+            session.wait_closed(max(0.0, deadline - time.monotonic()))
         with self._guard:
             self._open.clear()
         self._engines.close()
@@ -117,7 +117,7 @@ class Sessions:
                 session.open(found.name, alias, snapshot)
         except BaseException:
             self._remove(session)
-            session.closed()
+            session.wait_closed()
             raise
         return session
 
@@ -144,7 +144,7 @@ class Sessions:
             access.quotas.check_sessions(caller, own)
             self._open[session.session_id] = session
 
-    def own(self) -> PooledSession:
+    def open_internal(self) -> PooledSession:
         """Return an internal session without access checks, on the same Spark."""
         return PooledSession(self._engines)
 
@@ -159,7 +159,7 @@ class Sessions:
         found.touch()
         return found
 
-    def of(self, caller: Caller) -> list[ServedSession]:
+    def list_for(self, caller: Caller) -> list[ServedSession]:
         """Return the sessions of a caller, oldest first."""
         return [one for one in self.all() if _identity(one.owner) == _identity(caller)]
 
@@ -172,7 +172,7 @@ class Sessions:
         """Close a session of the caller and roll back its open transaction."""
         session = self.find(caller, session_id)
         self._remove(session)
-        session.closed()
+        session.wait_closed()
 
     def _remove(self, session: ServedSession) -> None:
         with self._guard:

@@ -17,7 +17,7 @@ from forklake.errors import Cancelled, ForklakeError, InvalidInput, NotFound
 from forklake.sql.parameters import Parameters
 
 
-class State(StrEnum):
+class StatementState(StrEnum):
     """State of a statement."""
 
     QUEUED = "queued"
@@ -27,11 +27,11 @@ class State(StrEnum):
     CANCELLED = "cancelled"
 
 
-ENDED = frozenset({State.DONE, State.FAILED, State.CANCELLED})
+ENDED = frozenset({StatementState.DONE, StatementState.FAILED, StatementState.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class StatementRequest:
     """Request to run SQL: one or more statements, the caller, and the time limit."""
 
     caller: Caller
@@ -44,10 +44,10 @@ class Request:
 class Statement:
     """Statement of a session. The worker thread advances it; other threads wait or cancel it."""
 
-    def __init__(self, number: int, request: Request) -> None:
+    def __init__(self, number: int, request: StatementRequest) -> None:
         self.number = number
         self.request = request
-        self.state = State.QUEUED
+        self.state = StatementState.QUEUED
         self.kind: str | None = None
         self.error: ForklakeError | None = None
         self.rows: Rows | None = None
@@ -77,9 +77,9 @@ class Statement:
     def start(self, now: float) -> bool:
         """Change the state to running. Return False if it was cancelled before."""
         with self._guard:
-            if self.state is not State.QUEUED:
+            if self.state is not StatementState.QUEUED:
                 return False
-            self.state, self.started = State.RUNNING, datetime.now(UTC)
+            self.state, self.started = StatementState.RUNNING, datetime.now(UTC)
             self.deadline = now + self.request.seconds
             return True
 
@@ -92,15 +92,15 @@ class Statement:
         """Change the state to done and store the result."""
         with self._guard:
             self.kind, self.rows = kind, rows
-            self._end(State.DONE)
+            self._end(StatementState.DONE)
 
     def fail(self, error: ForklakeError) -> None:
         """Change the state to failed or cancelled and store the error."""
         with self._guard:
             self.error = error
-            self._end(State.CANCELLED if error is self.stopping else State.FAILED)
+            self._end(StatementState.CANCELLED if error is self.stopping else StatementState.FAILED)
 
-    def _end(self, state: State) -> None:
+    def _end(self, state: StatementState) -> None:
         self.state, self.ended = state, datetime.now(UTC)
         self._over.set_result(None)
 
@@ -113,9 +113,9 @@ class Statement:
                 return False
             if self.stopping is None:
                 self.stopping = reason
-            if self.state is State.QUEUED:
+            if self.state is StatementState.QUEUED:
                 self.error = self.stopping
-                self._end(State.CANCELLED)
+                self._end(StatementState.CANCELLED)
                 return False
             return True
 
@@ -125,12 +125,12 @@ class Statement:
             self._over.result(seconds)
         return self.has_ended
 
-    async def waited(self, seconds: float) -> None:
+    async def wait_async(self, seconds: float) -> None:
         """Wait until the statement ends, or for some seconds, without occupying a thread."""
         if not self.has_ended and seconds > 0:
             await asyncio.wait([asyncio.wrap_future(self._over)], timeout=seconds)
 
-    def answer(self) -> Rows:
+    def result(self) -> Rows:
         """Return the result. Raise the statement's error, or InvalidInput if it has not ended."""
         if self.error is not None:
             raise self.error

@@ -26,7 +26,7 @@ _PLANNING = 6  # factor of the time limit for planning, which does not occupy a 
 
 
 @dataclass(frozen=True, slots=True)
-class _Stopped:
+class _CancelledStatement:
     """Cancelled statement: its session, its thread, and the time of the cancellation."""
 
     session: PooledSession
@@ -42,21 +42,23 @@ class Watchdog:
         self._seconds = seconds
         self._clock = clock
         self._guard = threading.Lock()
-        self._stopped: dict[str, _Stopped] = {}  # by job group
+        self._stopped: dict[str, _CancelledStatement] = {}  # by job group
 
     def watch(
         self, group: str, session: PooledSession, thread: int, has_ended: Callable[[], bool]
     ) -> None:
         """Start to watch a cancelled statement. Further calls for the same group do nothing."""
         with self._guard:
-            self._stopped.setdefault(group, _Stopped(session, thread, self._clock(), has_ended))
+            self._stopped.setdefault(
+                group, _CancelledStatement(session, thread, self._clock(), has_ended)
+            )
 
-    def look(self) -> None:
+    def check_all(self) -> None:
         """Kill the JVM if a cancelled statement has occupied it for too long."""
         with self._guard:
             stopped = list(self._stopped.items())
         for group, one in stopped:
-            occupied = one.session.occupied_by(group)
+            occupied = one.session.find_occupied_engine(group)
             seconds = self._clock() - one.since
             if occupied is None and one.has_ended():
                 self._forget(group)

@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from forklake.access.roles import Role
-from forklake.crucible.shapes.base import Answer, Body, Moment, Number
+from forklake.crucible.shapes.base import Moment, Number, RequestBody, ResponseBody
 from forklake.store import access as store
 from forklake.store.audit import AuditRow
 
 RightName = Literal["read", "fork", "write", "administer", "own"]
 
 
-class Me(Answer):
+class CallerInfo(ResponseBody):
     """Principal of the caller; for a token also its catalog, rights and expiry."""
 
     principal: str
@@ -26,7 +26,7 @@ class Me(Answer):
     expires_at: datetime | None
 
 
-class Principal(Answer):
+class Principal(ResponseBody):
     """Principal: a user or program that can call the service."""
 
     name: str
@@ -45,26 +45,26 @@ class Principal(Answer):
         )
 
 
-class Principals(Answer):
+class Principals(ResponseBody):
     """List of all principals."""
 
     principals: list[Principal]
 
 
-class PrefixGrant(Body):
+class PrefixGrant(RequestBody):
     """Role on all current and future catalogs whose names begin with `prefix`."""
 
     prefix: str
     role: Role
 
 
-class Prefixes(Answer):
+class PrefixGrants(ResponseBody):
     """Roles of a principal by prefix."""
 
     prefixes: list[PrefixGrant]
 
 
-class NewPrincipal(Body):
+class NewPrincipal(RequestBody):
     """New principal, and the prefixes of the catalogs that it can create."""
 
     name: str
@@ -73,7 +73,7 @@ class NewPrincipal(Body):
     prefixes: tuple[str, ...] = ()
 
 
-class Key(Answer):
+class Key(ResponseBody):
     """API key without its secret."""
 
     key_id: str
@@ -81,20 +81,20 @@ class Key(Answer):
     is_revoked: bool
 
 
-class Keys(Answer):
+class Keys(ResponseBody):
     """API keys of a principal, oldest first."""
 
     keys: list[Key]
 
 
-class NewKey(Answer):
+class NewKey(ResponseBody):
     """New API key with its secret, which is returned only once."""
 
     key_id: str
     key: str
 
 
-class Quota(Answer):
+class Quota(ResponseBody):
     """Limits of a principal: catalogs it owns, bytes per catalog, concurrent sessions."""
 
     catalogs: int | None
@@ -102,7 +102,7 @@ class Quota(Answer):
     sessions: int | None
 
 
-class SetQuota(Body):
+class SetQuota(RequestBody):
     """New limits of a principal; null means unlimited."""
 
     catalogs: Number | None = None
@@ -110,7 +110,7 @@ class SetQuota(Body):
     sessions: Number | None = None
 
 
-class Grant(Answer):
+class Grant(ResponseBody):
     """Role of a principal on a catalog."""
 
     principal: str
@@ -118,33 +118,33 @@ class Grant(Answer):
     expires_at: datetime | None
 
 
-class Grants(Answer):
+class Grants(ResponseBody):
     """Roles granted on a catalog."""
 
     grants: list[Grant]
 
 
-class SetGrant(Body):
+class SetGrant(RequestBody):
     """Role to grant, with an optional expiry."""
 
     role: Role
     expires_at: Moment | None = None
 
 
-class NewToken(Body):
+class NewToken(RequestBody):
     """Rights and lifetime of a new token."""
 
     rights: Annotated[list[RightName], Field(min_length=1, max_length=5)]
     seconds: Annotated[int, Field(ge=1, le=30 * 86_400)] = 3600
 
 
-class Token(Answer):
+class Token(ResponseBody):
     """New token, which is returned only once."""
 
     token: str
 
 
-class AuditEntry(Answer):
+class AuditEntry(ResponseBody):
     """Operation that a principal performed, failed to perform or was denied."""
 
     audit_id: str
@@ -169,7 +169,7 @@ class AuditEntry(Answer):
         )
 
 
-class Audit(Answer):
+class AuditPage(ResponseBody):
     """Audit entries, newest first. To get older ones, pass `next` as `after`."""
 
     entries: list[AuditEntry]

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from forklake.crucible.shapes.base import Answer, Body
+from forklake.crucible.shapes.base import RequestBody, ResponseBody
 from forklake.store import stamps as store
 
 StampName = Annotated[str, Field(min_length=1, max_length=128)]
 
 
-class Account(Answer):
+class Account(ResponseBody):
     """Account with its stamp.
 
     `state` is `ready`, `moving` (to `other_stamp`, read-only) or `cleaning` (`other_stamp` still
@@ -32,14 +32,14 @@ class Account(Answer):
         )
 
 
-class Accounts(Answer):
+class Accounts(ResponseBody):
     """Accounts that are assigned to a stamp, and the names of all stamps."""
 
     accounts: list[Account]
     stamps: list[str]
 
 
-class NewAccount(Body):
+class NewAccount(RequestBody):
     """New account. Without `stamp`, the stamp with the fewest accounts is used."""
 
     name: Annotated[str, Field(min_length=1, max_length=128)]

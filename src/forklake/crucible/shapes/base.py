@@ -52,22 +52,22 @@ Name = Annotated[
 ]
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """Request body. Unknown fields are rejected, because they may be misspelled."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Answer(BaseModel):
+class ResponseBody(BaseModel):
     """Response body."""
 
     model_config = ConfigDict(frozen=True)
 
-    def response(self, status: int = 200) -> Response:
+    def to_response(self, status: int = 200) -> Response:
         """Return the response with this body as JSON."""
         return Response(self.model_dump_json(), status, media_type="application/json")
 
 
-def nothing() -> Response:
+def empty_response() -> Response:
     """Return an empty response with status 204."""
     return Response(status_code=204)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from forklake.crucible.shapes.base import MAX_BATCH, Answer, Body, Lifetime, Number
+from forklake.crucible.shapes.base import MAX_BATCH, Lifetime, Number, RequestBody, ResponseBody
 from forklake.model.requests import ForkRequest
 from forklake.store.catalogs import CatalogRow
 from forklake.store.provisioning import Provided
@@ -16,7 +16,7 @@ from forklake.store.provisioning import Provided
 Names = Annotated[list[str], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class Catalog(Answer):
+class Catalog(ResponseBody):
     """Catalog. For a fork, `parent_catalog_id` and `fork_snapshot` are its origin."""
 
     name: str
@@ -43,7 +43,7 @@ class Catalog(Answer):
         )
 
 
-class CatalogInFull(Catalog):
+class CatalogDetails(Catalog):
     """Catalog with the name of its parent, and the time from which on it may be dropped.
 
     `parent` is null if the parent was dropped or cannot be read by the caller.
@@ -53,7 +53,7 @@ class CatalogInFull(Catalog):
     expires_at: datetime | None
 
 
-class CatalogPage(Answer):
+class CatalogPage(ResponseBody):
     """Catalogs ordered by name. To get the next page, pass `next` as `after`."""
 
     catalogs: list[Catalog]
@@ -66,39 +66,39 @@ class CatalogPage(Answer):
         return cls(catalogs=[Catalog.of(row) for row in rows], next=more)
 
 
-class Made(Answer):
+class CreatedCatalogs(ResponseBody):
     """Requested catalogs, and how many of them were created. Existing ones come first."""
 
     catalogs: list[Catalog]
     made: int
 
     @classmethod
-    def of(cls, provided: Provided) -> Made:
+    def of(cls, provided: Provided) -> CreatedCatalogs:
         """Return the model of stored catalogs and the number of created ones."""
         return cls(catalogs=[Catalog.of(row) for row in provided.rows], made=provided.created)
 
 
-class Dropped(Answer):
+class DropResult(ResponseBody):
     """Number of dropped catalogs."""
 
     dropped: int
 
 
-class TreeNode(Answer):
+class TreeNode(ResponseBody):
     """Catalog in a fork tree, `depth` levels below the requested catalog."""
 
     depth: int
     catalog: Catalog
 
 
-class Tree(Answer):
+class Tree(ResponseBody):
     """Fork tree in depth-first order. `is_cut` is true if catalogs were omitted by `limit`."""
 
     nodes: list[TreeNode]
     is_cut: bool
 
 
-class _Lasting(Body):
+class _ExpiringBody(RequestBody):
     ttl_seconds: Lifetime = None
 
     @property
@@ -107,25 +107,25 @@ class _Lasting(Body):
         return None if self.ttl_seconds is None else timedelta(seconds=self.ttl_seconds)
 
 
-class _New(_Lasting):
+class _CreationBody(_ExpiringBody):
     if_not_exists: bool = False
 
 
-class NewCatalog(_New):
+class NewCatalog(_CreationBody):
     """New catalog. Only a root principal can set `data_path`."""
 
     name: str
     data_path: str | None = None
 
 
-class NewCatalogs(_New):
+class NewCatalogs(_CreationBody):
     """Catalogs to create in one snapshot. Only a root principal can set `data_path`."""
 
     names: Names
     data_path: str | None = None
 
 
-class NewForks(_New):
+class NewForks(_CreationBody):
     """One fork (`name`) or many in one snapshot (`names`).
 
     `at` is the snapshot to fork; the default is the current one.
@@ -154,14 +154,14 @@ class NewForks(_New):
         )
 
 
-class DropCatalogs(Body):
+class DropCatalogs(RequestBody):
     """Catalogs to drop."""
 
     names: Names
     if_exists: bool = False
 
 
-class ChangeCatalog(_Lasting):
+class ChangeCatalog(_ExpiringBody):
     """New name, new time to live (null: never expires), or both."""
 
     name: str | None = None
@@ -172,7 +172,7 @@ class ChangeCatalog(_Lasting):
         return "ttl_seconds" in self.model_fields_set
 
 
-class Materialized(Answer):
+class MaterializeResult(ResponseBody):
     """Snapshot at which a fork was materialized; null if it did not inherit anything."""
 
     snapshot: int | None

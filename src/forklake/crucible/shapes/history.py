@@ -8,12 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from forklake.catalog.storage import CatalogStorage
-from forklake.crucible.shapes.base import Answer, Body, Moment
+from forklake.crucible.shapes.base import Moment, RequestBody, ResponseBody
 from forklake.delta.overview import Standing
 from forklake.model import snapshots
 
 
-class Snapshot(Answer):
+class Snapshot(ResponseBody):
     """Snapshot. `catalog_id` is the catalog that committed it."""
 
     snapshot_id: int
@@ -40,14 +40,14 @@ class Snapshot(Answer):
         )
 
 
-class Snapshots(Answer):
+class Snapshots(ResponseBody):
     """Newest snapshots, oldest first. To get older ones, pass `next` as `before`."""
 
     snapshots: list[Snapshot]
     next: int | None
 
 
-class Storage(Answer):
+class Storage(ResponseBody):
     """Storage use of a catalog in bytes.
 
     `private_bytes` are in files that only this catalog can read, `shared_bytes` in files that other
@@ -68,7 +68,7 @@ class Storage(Answer):
         )
 
 
-class Option(Answer):
+class Option(ResponseBody):
     """Option with its effective value and the scope where it is set."""
 
     name: str
@@ -76,19 +76,19 @@ class Option(Answer):
     scope: str
 
 
-class Options(Answer):
+class Options(ResponseBody):
     """List of all options."""
 
     options: list[Option]
 
 
-class SetOption(Body):
+class SetOption(RequestBody):
     """Value of an option; null removes the setting."""
 
     value: str | int | float | bool | None
 
 
-class Mirror(Answer):
+class Mirror(ResponseBody):
     """Delta table of a catalog.
 
     `version` is its newest version, `mirrored` the newest version written to the Delta log (null
@@ -117,13 +117,13 @@ class Mirror(Answer):
         )
 
 
-class Mirrors(Answer):
+class Mirrors(ResponseBody):
     """List of all Delta tables of a catalog."""
 
     mirrors: list[Mirror]
 
 
-class Maintain(Body):
+class NewRun(RequestBody):
     """Parameters of a maintenance run. `wait_seconds` is how long the request waits for its end."""
 
     table: str | None = None
@@ -133,7 +133,7 @@ class Maintain(Body):
     wait_seconds: Annotated[float, Field(ge=0, le=30)] = 0.0
 
 
-class Run(Answer):
+class RunInfo(ResponseBody):
     """Maintenance run. `state` is `queued`, `running`, `done` or `failed`.
 
     `count` is the number of snapshots, files or tables processed, as `unit` states.
@@ -149,7 +149,7 @@ class Run(Answer):
     error: str | None
 
 
-class Runs(Answer):
+class RunList(ResponseBody):
     """Latest maintenance runs of a catalog since the service started, newest first."""
 
-    runs: list[Run]
+    runs: list[RunInfo]

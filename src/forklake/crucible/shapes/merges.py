@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from forklake import merging
-from forklake.crucible.shapes.base import Answer, Body
+from forklake.crucible.shapes.base import RequestBody, ResponseBody
 from forklake.model.requests import Choice, MergeRequest
 
 
-class RowDifference(Answer):
+class RowDifference(ResponseBody):
     """Row that was added, removed or changed. `before` and `after` are JSON objects."""
 
     did: str
@@ -18,7 +18,7 @@ class RowDifference(Answer):
     after: str | None
 
 
-class TableDifference(Answer):
+class TableDifference(ResponseBody):
     """Differences of a table: its columns, and the numbers of rows that differ."""
 
     table: str
@@ -30,7 +30,7 @@ class TableDifference(Answer):
     rows: list[RowDifference]
 
 
-class Differences(Answer):
+class Differences(ResponseBody):
     """Differences of catalog `second` from catalog `first`.
 
     If `is_by_row_id`, the catalogs share a lineage and rows are matched by row id. Otherwise rows
@@ -46,10 +46,10 @@ class Differences(Answer):
     @classmethod
     def of(cls, found: merging.Diff) -> Differences:
         """Return the model of computed differences."""
-        return cls.model_validate(_plain(found.as_dict()))
+        return cls.model_validate(_to_lists(found.as_dict()))
 
 
-class Merge(Body):
+class NewMerge(RequestBody):
     """Source and parameters of a fork merge.
 
     `on_conflict` defines what happens to rows changed in both catalogs: `fail`, keep the version of
@@ -79,7 +79,7 @@ class Merge(Body):
         )
 
 
-class RowConflict(Answer):
+class RowConflict(ResponseBody):
     """Row that was changed in both source and target."""
 
     row_id: int
@@ -89,14 +89,14 @@ class RowConflict(Answer):
     target_row: str | None
 
 
-class DefinitionConflict(Answer):
+class DefinitionConflict(ResponseBody):
     """Definition that conflicts with the target."""
 
     what: str
     reason: str
 
 
-class TableMerge(Answer):
+class TableMerge(ResponseBody):
     """Merged rows of a table, and its conflicts."""
 
     table: str
@@ -108,7 +108,7 @@ class TableMerge(Answer):
     conflicts: list[RowConflict]
 
 
-class Merged(Answer):
+class MergeResult(ResponseBody):
     """Result of a merge or of its dry run. `snapshot_id` is null if nothing was changed.
 
     `left_out` lists tables changed in the source that the request did not select.
@@ -125,16 +125,16 @@ class Merged(Answer):
     is_partial: bool
 
     @classmethod
-    def of(cls, merged: merging.Merged) -> Merged:
+    def of(cls, result: merging.Merged) -> MergeResult:
         """Return the model of a merge result."""
-        return cls.model_validate(_plain(merged.as_dict()))
+        return cls.model_validate(_to_lists(result.as_dict()))
 
 
-def _plain(value: Any) -> Any:
+def _to_lists(value: Any) -> Any:
     """Replace tuples by lists, in nested values too."""
     match value:
         case dict():
-            return {name: _plain(one) for name, one in value.items()}
+            return {name: _to_lists(one) for name, one in value.items()}
         case tuple() | list():
-            return [_plain(one) for one in value]
+            return [_to_lists(one) for one in value]
     return value

@@ -8,18 +8,18 @@ from typing import Annotated, Any, Literal
 import pyarrow as pa
 from pydantic import Field, JsonValue
 
-from forklake.crucible.sessions.cells import json_rows
+from forklake.crucible.sessions.cells import to_json_rows
 from forklake.crucible.sessions.rows import Rows
 from forklake.crucible.sessions.session import ServedSession
 from forklake.crucible.sessions.statements import Statement
-from forklake.crucible.shapes.base import Answer, Body, Number
+from forklake.crucible.shapes.base import Number, RequestBody, ResponseBody
 from forklake.errors import ForklakeError
 
 MAX_SQL = 2**20
 MAX_WAIT = 30.0
 
 
-class NewSession(Body):
+class NewSession(RequestBody):
     """Catalog to attach, the alias for it in SQL, and the snapshot to read (default: current)."""
 
     catalog: Annotated[str, Field(min_length=1, max_length=255)]
@@ -27,7 +27,7 @@ class NewSession(Body):
     snapshot: Number | None = None
 
 
-class AttachedCatalog(Answer):
+class AttachedCatalog(ResponseBody):
     """Catalog attached to a session."""
 
     alias: str
@@ -35,7 +35,7 @@ class AttachedCatalog(Answer):
     read_only: bool
 
 
-class Session(Answer):
+class SessionInfo(ResponseBody):
     """Current state of a session.
 
     `current` is the catalog and schema in use, `running` the number of the running statement, and
@@ -51,7 +51,7 @@ class Session(Answer):
     waiting: int
 
     @classmethod
-    def of(cls, one: ServedSession) -> Session:
+    def of(cls, one: ServedSession) -> SessionInfo:
         """Return the model of a session, without waiting for its running statement."""
         running = [each for each in one.statements() if each.state == "running"]
         current = one.session.current
@@ -73,13 +73,13 @@ class Session(Answer):
         )
 
 
-class SessionList(Answer):
+class SessionList(ResponseBody):
     """Sessions of the caller."""
 
-    sessions: list[Session]
+    sessions: list[SessionInfo]
 
 
-class NewStatement(Body):
+class NewStatement(RequestBody):
     """SQL to run: one statement, or several, of which the last one defines the result.
 
     `wait_seconds` is how long the request waits for the statement to end; after `timeout_seconds`
@@ -93,7 +93,7 @@ class NewStatement(Body):
     timeout_seconds: Annotated[float | None, Field(gt=0, le=86_400)] = None
 
 
-class Failure(Answer):
+class StatementError(ResponseBody):
     """Error of a statement that failed or was cancelled."""
 
     code: str
@@ -103,7 +103,7 @@ class Failure(Answer):
     retryable: bool
 
     @classmethod
-    def of(cls, error: ForklakeError) -> Failure:
+    def of(cls, error: ForklakeError) -> StatementError:
         """Return the model of an error."""
         return cls(
             code=error.code,
@@ -114,14 +114,14 @@ class Failure(Answer):
         )
 
 
-class Column(Answer):
+class ResultColumn(ResponseBody):
     """Result column with its Arrow type."""
 
     name: str
     type: str
 
 
-class StatementState(Answer):
+class StatementInfo(ResponseBody):
     """Statement. `state` is `queued`, `running`, `done`, `failed` or `cancelled`.
 
     `row_count` is the number of result rows; `changed` is the number of rows inserted, updated or
@@ -134,13 +134,13 @@ class StatementState(Answer):
     submitted: datetime
     started: datetime | None
     ended: datetime | None
-    columns: list[Column] | None
+    columns: list[ResultColumn] | None
     row_count: int | None
     changed: int | None
-    error: Failure | None
+    error: StatementError | None
 
     @classmethod
-    def of(cls, one: Statement) -> StatementState:
+    def of(cls, one: Statement) -> StatementInfo:
         """Return the model of a statement in its current state."""
         rows = one.rows
         return cls(
@@ -150,39 +150,39 @@ class StatementState(Answer):
             submitted=one.submitted,
             started=one.started,
             ended=one.ended,
-            columns=None if rows is None else columns_of(rows),
+            columns=None if rows is None else describe_columns(rows),
             row_count=None if rows is None else rows.count,
             changed=one.changed,
-            error=None if one.error is None else Failure.of(one.error),
+            error=None if one.error is None else StatementError.of(one.error),
         )
 
 
-def columns_of(rows: Rows) -> list[Column]:
+def describe_columns(rows: Rows) -> list[ResultColumn]:
     """Return the columns of a result."""
-    return [Column(name=one.name, type=str(one.type)) for one in rows.schema]
+    return [ResultColumn(name=one.name, type=str(one.type)) for one in rows.schema]
 
 
-class StatementList(Answer):
+class StatementList(ResponseBody):
     """Statements that a session retains, oldest first."""
 
-    statements: list[StatementState]
+    statements: list[StatementInfo]
 
 
-class Page(Answer):
+class RowPage(ResponseBody):
     """Result rows, each a list of values in column order. `next` is the next page's `offset`."""
 
-    columns: list[Column]
+    columns: list[ResultColumn]
     rows: list[list[Any]]
     row_count: int
     next: int | None
 
     @classmethod
-    def of(cls, rows: Rows, offset: int, page: pa.Table) -> Page:
+    def of(cls, rows: Rows, offset: int, page: pa.Table) -> RowPage:
         """Return the model of a page of rows."""
         end = offset + page.num_rows
         return cls(
-            columns=columns_of(rows),
-            rows=json_rows(page),
+            columns=describe_columns(rows),
+            rows=to_json_rows(page),
             row_count=rows.count,
             next=end if end < rows.count else None,
         )

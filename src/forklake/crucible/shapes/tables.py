@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.crucible.shapes.base import Answer, Body, Number
-from forklake.crucible.shapes.types import Type, as_model, shapes_of
+from forklake.crucible.shapes.base import Number, RequestBody, ResponseBody
+from forklake.crucible.shapes.types import Type, describe_column_types, to_column_type
 from forklake.model import entities
 from forklake.model.scans import ScanFile
 from forklake.model.state import CatalogState
@@ -18,7 +18,7 @@ COMMENT = "comment"
 Transform = Literal["identity", "year", "month", "day", "hour"]
 
 
-class Schema(Answer):
+class Schema(ResponseBody):
     """Schema with the numbers of its tables and views."""
 
     name: str
@@ -39,34 +39,34 @@ class Schema(Answer):
         )
 
 
-class Schemas(Answer):
+class Schemas(ResponseBody):
     """List of all schemas at a snapshot."""
 
     snapshot: int
     schemas: list[Schema]
 
 
-class NewSchema(Body):
+class NewSchema(RequestBody):
     """New schema."""
 
     name: str
     if_not_exists: bool = False
 
 
-class Renamed(Body):
+class NewName(RequestBody):
     """New name."""
 
     name: str
 
 
-class PartitionKey(Body):
+class PartitionKey(RequestBody):
     """Partition key: a column, or the year, month, day or hour of a column."""
 
     column: str
     transform: Transform = "identity"
 
 
-class SortKey(Body):
+class SortKey(RequestBody):
     """Column that new files are sorted by."""
 
     column: str
@@ -74,7 +74,7 @@ class SortKey(Body):
     nulls_first: bool = False
 
 
-class Column(Answer):
+class Column(ResponseBody):
     """Column. The fields of a nested column are part of its type."""
 
     name: str
@@ -97,7 +97,7 @@ class Column(Answer):
         )
 
 
-class Table(Answer):
+class Table(ResponseBody):
     """Table with its columns, row count and size, at a snapshot."""
 
     name: str
@@ -116,7 +116,7 @@ class Table(Answer):
     def of(cls, seen: Snapshotted, row: entities.Table) -> Table:
         """Return the model of a table at a snapshot."""
         state, statistics = seen.state, seen.statistics(row)
-        types = shapes_of(state, row)
+        types = describe_column_types(state, row)
         columns = state.columns(row)
         names = {column.column_id: column.column_name for column in columns}
         return cls(
@@ -144,7 +144,7 @@ class Table(Answer):
         )
 
 
-class TableName(Answer):
+class TableSummary(ResponseBody):
     """Table in a list."""
 
     name: str
@@ -153,15 +153,15 @@ class TableName(Answer):
     columns: int
 
 
-class Tables(Answer):
+class TablePage(ResponseBody):
     """Tables of a schema at a snapshot, by name. To get the next page, pass `next` as `after`."""
 
     snapshot: int
-    tables: list[TableName]
+    tables: list[TableSummary]
     next: str | None
 
 
-class NewColumn(Body):
+class NewColumn(RequestBody):
     """New column. `default` is the text of a literal value."""
 
     name: str
@@ -174,14 +174,14 @@ class NewColumn(Body):
         """Return the column specification for the catalog."""
         return ColumnSpec(
             self.name,
-            as_model(self.type),
+            to_column_type(self.type),
             nulls_allowed=self.nulls_allowed,
             default=self.default,
             comment=self.comment,
         )
 
 
-class NewTable(Body):
+class NewTable(RequestBody):
     """New table."""
 
     name: str
@@ -191,7 +191,7 @@ class NewTable(Body):
     if_not_exists: bool = False
 
 
-class ChangeTable(Body):
+class ChangeTable(RequestBody):
     """Changes of a table. Omitted fields are not changed; a null `comment` removes the comment."""
 
     name: str | None = None
@@ -200,7 +200,7 @@ class ChangeTable(Body):
     sorted_by: list[SortKey] | None = None
 
 
-class ChangeColumn(Body):
+class ChangeColumn(RequestBody):
     """Changes of a column. Omitted fields stay; null removes a `default` or `comment`."""
 
     name: str | None = None
@@ -210,7 +210,7 @@ class ChangeColumn(Body):
     nulls_allowed: Literal[True] | None = None
 
 
-class View(Answer):
+class View(ResponseBody):
     """View with its query."""
 
     name: str
@@ -233,7 +233,7 @@ class View(Answer):
         )
 
 
-class NewView(Body):
+class NewView(RequestBody):
     """New view. `sql` is a single SELECT statement."""
 
     name: str
@@ -242,14 +242,14 @@ class NewView(Body):
     if_not_exists: bool = False
 
 
-class Views(Answer):
+class Views(ResponseBody):
     """List of all views of a schema at a snapshot."""
 
     snapshot: int
     views: list[View]
 
 
-class File(Answer):
+class File(ResponseBody):
     """Data file of a table."""
 
     data_file_id: int
@@ -272,7 +272,7 @@ class File(Answer):
         )
 
 
-class Files(Answer):
+class FilePage(ResponseBody):
     """Data files of a table ordered by id. To get the next page, pass `next` as `after`."""
 
     snapshot: int
