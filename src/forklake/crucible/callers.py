@@ -25,7 +25,7 @@ def service_of(request: Request) -> Service:
     return service
 
 
-def credential_of(request: Request) -> str:
+def read_credential(request: Request) -> str:
     """Return the credential in the Authorization header, or an empty string without the header.
 
     Credentials are not read from any other part of a request.
@@ -42,9 +42,9 @@ def credential_of(request: Request) -> str:
     return credential.strip()
 
 
-async def current(request: Request) -> Caller:
+async def authenticate(request: Request) -> Caller:
     """Return the caller. The metastore is queried only if the credential is not cached."""
-    service, credential = service_of(request), credential_of(request)
+    service, credential = service_of(request), read_credential(request)
     caller = service.known_caller(credential)
     if caller is None:
         address = client_address(request.scope)
@@ -76,7 +76,7 @@ def require_own_host(request: Request, caller: Caller) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class RequestContext:
     """Request context of a route: the service, the caller, and the access rules that apply."""
 
     service: Service
@@ -98,9 +98,9 @@ class Visit:
         return self.service.stamps.access_for(self.access.principals.find(principal).account)
 
 
-async def _visit(request: Request) -> Visit:
-    service, caller = service_of(request), await current(request)
-    return Visit(service, caller, service.access_of(caller))
+async def _build_context(request: Request) -> RequestContext:
+    service, caller = service_of(request), await authenticate(request)
+    return RequestContext(service, caller, service.access_of(caller))
 
 
-Asking = Annotated[Visit, Depends(_visit)]
+Context = Annotated[RequestContext, Depends(_build_context)]

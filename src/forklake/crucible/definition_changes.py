@@ -8,25 +8,27 @@ from datetime import datetime
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.catalog.transaction import Transaction
-from forklake.crucible.callers import Visit
+from forklake.crucible.callers import RequestContext
 from forklake.crucible.retries import retry_transient
 
 DefinitionChange = Callable[[Transaction], object]
 
 
 def apply_change(
-    visit: Visit, name: str, operation: str, what: str, change: DefinitionChange
+    context: RequestContext, name: str, operation: str, what: str, change: DefinitionChange
 ) -> Catalog:
     """Apply one change to a catalog in a transaction, and return the catalog."""
-    catalog = visit.catalog(name, operation)
+    catalog = context.catalog(name, operation)
 
     def once() -> None:
         message = f"{operation} {what}"
-        with catalog.transaction(author=visit.caller.name, message=message) as transaction:
+        with catalog.transaction(author=context.caller.name, message=message) as transaction:
             change(transaction)
 
-    with visit.access.audit.recording(visit.caller, operation, f"{name}.{what}", catalog=catalog):
-        retry_transient(once, visit.service.metrics)
+    with context.access.audit.recording(
+        context.caller, operation, f"{name}.{what}", catalog=catalog
+    ):
+        retry_transient(once, context.service.metrics)
     return catalog
 
 

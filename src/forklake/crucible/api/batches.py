@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from forklake.crucible.api.catalogs import data_path_of
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Context
 from forklake.crucible.shapes.catalogs import CreatedCatalogs, DropCatalogs, DropResult, NewCatalogs
 from forklake.model.requests import CreateRequest
 
@@ -16,21 +16,21 @@ router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
 @router.post(
     "/create", summary="Create many catalogs", status_code=201, response_model=CreatedCatalogs
 )
-def create_catalogs(visit: Asking, body: NewCatalogs) -> Response:
+def create_catalogs(context: Context, body: NewCatalogs) -> Response:
     """Create the catalogs in one transaction: all of them, or none."""
-    path = data_path_of(visit, body.data_path)
+    path = data_path_of(context, body.data_path)
     request = CreateRequest(body.names, path, body.if_not_exists, body.lifetime)
-    provided = visit.access.catalogs.create(visit.caller, request)
-    visit.service.metrics.created.inc(provided.created)
+    provided = context.access.catalogs.create(context.caller, request)
+    context.service.metrics.created.inc(provided.created)
     return CreatedCatalogs.of(provided).to_response(201)
 
 
 @router.post("/drop", summary="Drop many catalogs", response_model=DropResult)
-def drop_catalogs(visit: Asking, body: DropCatalogs) -> Response:
+def drop_catalogs(context: Context, body: DropCatalogs) -> Response:
     """Drop the catalogs in one transaction: all of them, or none.
 
     With `if_exists`, names that do not exist are ignored.
     """
-    dropped = visit.access.catalogs.drop(visit.caller, body.names, if_exists=body.if_exists)
-    visit.service.metrics.dropped.inc(dropped)
+    dropped = context.access.catalogs.drop(context.caller, body.names, if_exists=body.if_exists)
+    context.service.metrics.dropped.inc(dropped)
     return DropResult(dropped=dropped).to_response()

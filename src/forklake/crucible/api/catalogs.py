@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from forklake.catalog.catalog import Catalog as StoredCatalog
-from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.callers import Context, RequestContext
 from forklake.crucible.shapes.base import Limit, Name, empty_response
 from forklake.crucible.shapes.catalogs import (
     Catalog,
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/v1/catalogs", tags=["catalogs"])
 
 @router.get("", summary="List catalogs", response_model=CatalogPage)
 def list_catalogs(
-    visit: Asking,
+    context: Context,
     prefix: Annotated[
         str, Query(max_length=255, description="Return only names with this prefix.")
     ] = "",
@@ -36,40 +36,40 @@ def list_catalogs(
     limit: Limit = 100,
 ) -> Response:
     """List the catalogs that the caller can read, ordered by name."""
-    rows = visit.access.visible.catalogs(visit.caller, prefix=prefix, after=after, limit=limit)
+    rows = context.access.visible.catalogs(context.caller, prefix=prefix, after=after, limit=limit)
     return CatalogPage.of(rows, limit).to_response()
 
 
 @router.post("", summary="Create a catalog", status_code=201, response_model=Catalog)
-def create_catalog(visit: Asking, body: NewCatalog) -> Response:
+def create_catalog(context: Context, body: NewCatalog) -> Response:
     """Create an empty catalog with the schema `main`. The caller becomes its owner."""
-    path = data_path_of(visit, body.data_path)
+    path = data_path_of(context, body.data_path)
     request = CreateRequest([body.name], path, body.if_not_exists, body.lifetime)
-    (row,), created = visit.access.catalogs.create(visit.caller, request)
-    visit.service.metrics.created.inc(created)
+    (row,), created = context.access.catalogs.create(context.caller, request)
+    context.service.metrics.created.inc(created)
     return Catalog.of(row).to_response(201)
 
 
-def data_path_of(visit: Visit, wanted: str | None) -> str | None:
+def data_path_of(context: RequestContext, wanted: str | None) -> str | None:
     """Return the data path of a new catalog. Raise Forbidden unless a root chose it."""
-    if wanted is not None and not visit.caller.is_root:
+    if wanted is not None and not context.caller.is_root:
         raise Forbidden(
             "Only a root principal can set data_path.",
             remedy="Omit data_path to use the path configured for the service.",
         )
-    return wanted or visit.service.settings.data_path
+    return wanted or context.service.settings.data_path
 
 
 @router.get("/{catalog}", summary="Get a catalog", response_model=CatalogDetails)
-def get_catalog(visit: Asking, catalog: Name) -> Response:
+def get_catalog(context: Context, catalog: Name) -> Response:
     """Return a catalog with its parent and expiry."""
-    return _in_full(visit, visit.catalog(catalog, "catalog.get"))
+    return _in_full(context, context.catalog(catalog, "catalog.get"))
 
 
-def _in_full(visit: Visit, found: StoredCatalog) -> Response:
+def _in_full(context: RequestContext, found: StoredCatalog) -> Response:
     return CatalogDetails(
         **Catalog.of(found.row).model_dump(),
-        parent=visit.access.visible.parent(visit.caller, found.row),
+        parent=context.access.visible.parent(context.caller, found.row),
         expires_at=found.expires_at(),
     ).to_response()
 
@@ -77,38 +77,40 @@ def _in_full(visit: Visit, found: StoredCatalog) -> Response:
 @router.patch(
     "/{catalog}", summary="Rename a catalog or change its expiry", response_model=CatalogDetails
 )
-def change_catalog(visit: Asking, catalog: Name, body: ChangeCatalog) -> Response:
+def change_catalog(context: Context, catalog: Name, body: ChangeCatalog) -> Response:
     """Change the name, the expiry, or both. The data folder and contents stay the same."""
     if body.sets_lifetime:
-        _extend(visit, catalog, body)
+        _extend(context, catalog, body)
     if body.name is None:
-        return get_catalog(visit, catalog)
-    return _in_full(visit, visit.access.catalogs.rename(visit.caller, catalog, body.name))
+        return get_catalog(context, catalog)
+    return _in_full(context, context.access.catalogs.rename(context.caller, catalog, body.name))
 
 
-def _extend(visit: Visit, name: str, body: ChangeCatalog) -> None:
-    catalog = visit.catalog(name, "catalog.extend")
-    with visit.access.audit.recording(visit.caller, "catalog.extend", name, catalog=catalog):
+def _extend(context: RequestContext, name: str, body: ChangeCatalog) -> None:
+    catalog = context.catalog(name, "catalog.extend")
+    with context.access.audit.recording(context.caller, "catalog.extend", name, catalog=catalog):
         catalog.extend(body.lifetime)
 
 
 @router.delete("/{catalog}", summary="Drop a catalog", status_code=204)
-def drop_catalog(visit: Asking, catalog: Name, if_exists: bool = False) -> Response:
+def drop_catalog(context: Context, catalog: Name, if_exists: bool = False) -> Response:
     """Drop a catalog. Its forks are not affected."""
-    dropped = visit.access.catalogs.drop(visit.caller, [catalog], if_exists=if_exists)
-    visit.service.metrics.dropped.inc(dropped)
+    dropped = context.access.catalogs.drop(context.caller, [catalog], if_exists=if_exists)
+    context.service.metrics.dropped.inc(dropped)
     return empty_response()
 
 
 @router.post(
     "/{catalog}/materialize", summary="Materialize a fork", response_model=MaterializeResult
 )
-def materialize_catalog(visit: Asking, catalog: Name) -> Response:
+def materialize_catalog(context: Context, catalog: Name) -> Response:
     """Copy the metadata rows that a fork inherits into the fork, and detach it from its ancestors.
 
     What queries return does not change, and no data files are copied.
     """
-    found = visit.catalog(catalog, "catalog.materialize")
-    with visit.access.audit.recording(visit.caller, "catalog.materialize", catalog, catalog=found):
-        snapshot = visit.access.metastore.materialize(catalog)
+    found = context.catalog(catalog, "catalog.materialize")
+    with context.access.audit.recording(
+        context.caller, "catalog.materialize", catalog, catalog=found
+    ):
+        snapshot = context.access.metastore.materialize(catalog)
     return MaterializeResult(snapshot=snapshot).to_response()

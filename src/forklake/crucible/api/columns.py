@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from forklake.catalog.transaction import Transaction
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Context
 from forklake.crucible.definition_changes import apply_change
 from forklake.crucible.shapes.base import Name, empty_response
 from forklake.crucible.shapes.tables import COMMENT, ChangeColumn, NewColumn, Table
@@ -19,12 +19,12 @@ router = APIRouter(
 
 @router.post("", summary="Add a column", status_code=201, response_model=Table)
 def add_column(
-    visit: Asking, catalog: Name, schema: Name, table: Name, body: NewColumn
+    context: Context, catalog: Name, schema: Name, table: Name, body: NewColumn
 ) -> Response:
     """Add a column. Existing rows return its default value."""
     spec = body.spec()
     after = apply_change(
-        visit,
+        context,
         catalog,
         "column.add",
         f"{schema}.{table}.{body.name}",
@@ -35,7 +35,7 @@ def add_column(
 
 @router.patch("/{column}", summary="Change a column", response_model=Table)
 def change_column(
-    visit: Asking, catalog: Name, schema: Name, table: Name, column: Name, body: ChangeColumn
+    context: Context, catalog: Name, schema: Name, table: Name, column: Name, body: ChangeColumn
 ) -> Response:
     """Change the name, type, default, comment or nullability of a column, in one snapshot.
 
@@ -56,15 +56,17 @@ def change_column(
             transaction.rename_column(found, column, body.name)
 
     what = f"{schema}.{table}.{column}"
-    after = apply_change(visit, catalog, "column.alter", what, change).now()
+    after = apply_change(context, catalog, "column.alter", what, change).now()
     return Table.of(after, after.state.table(table, schema)).to_response()
 
 
 @router.delete("/{column}", summary="Drop a column", status_code=204)
-def drop_column(visit: Asking, catalog: Name, schema: Name, table: Name, column: Name) -> Response:
+def drop_column(
+    context: Context, catalog: Name, schema: Name, table: Name, column: Name
+) -> Response:
     """Drop a column. Earlier snapshots and existing forks keep it."""
     apply_change(
-        visit,
+        context,
         catalog,
         "column.drop",
         f"{schema}.{table}.{column}",

@@ -11,7 +11,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Context
 from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.catalogs import (
     Catalog,
@@ -28,24 +28,24 @@ router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["forks"])
 
 
 @router.post("/forks", summary="Fork a catalog", status_code=201, response_model=CreatedCatalogs)
-async def create_forks(visit: Asking, catalog: Name, body: NewForks) -> Response:
+async def create_forks(context: Context, catalog: Name, body: NewForks) -> Response:
     """Create one or many forks of the current state or of a retained snapshot.
 
     Nothing is copied unless `mode` is `copy`. Forks requested concurrently may share a snapshot.
     """
     request = body.request(catalog)
     if body.if_not_exists:
-        provided = await to_thread.run_sync(visit.access.catalogs.fork, visit.caller, request)
+        provided = await to_thread.run_sync(context.access.catalogs.fork, context.caller, request)
     else:
-        rows = await visit.service.fork_batcher.fork(visit.access, visit.caller, request)
+        rows = await context.service.fork_batcher.fork(context.access, context.caller, request)
         provided = Provided(rows, len(rows))
-    visit.service.metrics.forks.inc(provided.created)
+    context.service.metrics.forks.inc(provided.created)
     return CreatedCatalogs.of(provided).to_response(201)
 
 
 @router.get("/forks", summary="List the forks of a catalog", response_model=CatalogPage)
 def list_forks(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     after: Annotated[
         str, Query(max_length=255, description="Return the forks that follow this name.")
@@ -53,14 +53,14 @@ def list_forks(
     limit: Limit = 100,
 ) -> Response:
     """List the direct forks of a catalog that the caller can read, ordered by name."""
-    parent = visit.catalog(catalog, "catalog.forks").row
-    rows = list(islice(visit.access.visible.forks(visit.caller, parent, after=after), limit))
+    parent = context.catalog(catalog, "catalog.forks").row
+    rows = list(islice(context.access.visible.forks(context.caller, parent, after=after), limit))
     return CatalogPage.of(rows, limit).to_response()
 
 
 @router.get("/tree", summary="Get the fork tree of a catalog", response_model=Tree)
 def get_fork_tree(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     depth: Annotated[int, Query(ge=1, le=64, description="Maximum number of levels.")] = 3,
     limit: Limit = 100,
@@ -69,12 +69,12 @@ def get_fork_tree(
 
     Levels are read from the top until `limit` catalogs are found.
     """
-    root = visit.catalog(catalog, "catalog.tree").row
+    root = context.catalog(catalog, "catalog.tree").row
     children: dict[int, list[CatalogRow]] = {}
     waiting, count, is_cut = deque([(0, root)]), 1, False
     while waiting:
         level, parent = waiting.popleft()
-        for row in visit.access.visible.forks(visit.caller, parent) if level < depth else ():
+        for row in context.access.visible.forks(context.caller, parent) if level < depth else ():
             is_cut = count >= limit
             if is_cut:
                 break

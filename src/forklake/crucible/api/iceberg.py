@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from forklake.crucible import problems
-from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.callers import Context, RequestContext
 from forklake.crucible.shapes.base import Name
 from forklake.errors import Forbidden, ForklakeError, InvalidInput, outcome
 
@@ -95,61 +95,61 @@ def _json_response(
 
 
 @router.get("/v1/config")
-def get_config(visit: Asking, warehouse: Annotated[str, Query(max_length=255)] = "") -> Response:
+def get_config(context: Context, warehouse: Annotated[str, Query(max_length=255)] = "") -> Response:
     """Return the configuration for the catalog that the client names as its warehouse."""
     if not warehouse:
         raise InvalidInput(
             "The request does not name a warehouse.",
             remedy="Set the parameter 'warehouse' to the name of a catalog.",
         )
-    found = visit.catalog(warehouse, "catalog.get")
+    found = context.catalog(warehouse, "catalog.get")
     overrides = {"prefix": quote(found.name, safe="")}
     return _json_response({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
 @router.get(_NAMESPACES)
 def list_namespaces(
-    visit: Asking, catalog: Name, parent: Annotated[str, Query(max_length=255)] = ""
+    context: Context, catalog: Name, parent: Annotated[str, Query(max_length=255)] = ""
 ) -> Response:
     """Return the schemas of a catalog. Namespaces are not nested: with `parent`, return none."""
-    state = visit.catalog(catalog, "schema.list").now().state
+    state = context.catalog(catalog, "schema.list").now().state
     names = [[row.schema_name] for row in state.schemas() if not parent]
     return _json_response({"namespaces": names})
 
 
 @router.get(_NAMESPACE)
-def load_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
+def load_namespace(context: Context, catalog: Name, schema: Name) -> Response:
     """Return a schema."""
-    found = visit.catalog(catalog, "schema.list").now().state.schema(schema)
+    found = context.catalog(catalog, "schema.list").now().state.schema(schema)
     return _json_response({"namespace": [found.schema_name], "properties": {}})
 
 
 @router.head(_NAMESPACE)
-def has_namespace(visit: Asking, catalog: Name, schema: Name) -> Response:
+def has_namespace(context: Context, catalog: Name, schema: Name) -> Response:
     """Return 204 if the schema exists."""
-    visit.catalog(catalog, "schema.list").now().state.schema(schema)
+    context.catalog(catalog, "schema.list").now().state.schema(schema)
     return Response(status_code=204)
 
 
 @router.get(_TABLES)
-def list_tables(visit: Asking, catalog: Name, schema: Name) -> Response:
+def list_tables(context: Context, catalog: Name, schema: Name) -> Response:
     """Return the tables of a schema."""
-    state = _read_schema(visit, catalog, schema, "table.list").state
+    state = _read_schema(context, catalog, schema, "table.list").state
     names = [{"namespace": [schema], "name": row.table_name} for row in state.tables(schema)]
     return _json_response({"identifiers": names})
 
 
 @router.get(_VIEWS)
-def list_views(visit: Asking, catalog: Name, schema: Name) -> Response:
+def list_views(context: Context, catalog: Name, schema: Name) -> Response:
     """Return an empty list: SQL views are not converted to Iceberg views."""
-    _read_schema(visit, catalog, schema, "view.list")
+    _read_schema(context, catalog, schema, "view.list")
     return _json_response({"identifiers": []})
 
 
 @router.get(_TABLE)
-def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
+def load_table(context: Context, catalog: Name, schema: Name, table: Name) -> Response:
     """Publish a table at its current snapshot and return its Iceberg metadata."""
-    found = visit.catalog(catalog, "file.list")
+    found = context.catalog(catalog, "file.list")
     from forklake.iceberg.publication import publish_table
 
     published = publish_table(found, table, schema)
@@ -159,23 +159,23 @@ def load_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Respo
 
 
 @router.head(_TABLE)
-def has_table(visit: Asking, catalog: Name, schema: Name, table: Name) -> Response:
+def has_table(context: Context, catalog: Name, schema: Name, table: Name) -> Response:
     """Return 204 if the table exists."""
-    _read_schema(visit, catalog, schema, "table.get").state.table(table, schema)
+    _read_schema(context, catalog, schema, "table.get").state.table(table, schema)
     return Response(status_code=204)
 
 
 @router.api_route("/v1/{catalog}/{anything:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
-def reject_change(visit: Asking, catalog: Name, anything: str) -> Response:
+def reject_change(context: Context, catalog: Name, anything: str) -> Response:
     """Reject all changes."""
-    visit.catalog(catalog, "catalog.get")
+    context.catalog(catalog, "catalog.get")
     raise Forbidden(
         "The Iceberg REST interface is read-only.",
         remedy="Change the catalog with SQL in a session, or through the API at /v1.",
     )
 
 
-def _read_schema(visit: Visit, catalog: str, schema: str, operation: str) -> Snapshotted:
-    view = visit.catalog(catalog, operation).now()
+def _read_schema(context: RequestContext, catalog: str, schema: str, operation: str) -> Snapshotted:
+    view = context.catalog(catalog, operation).now()
     view.state.schema(schema)
     return view

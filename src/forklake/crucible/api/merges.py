@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from forklake import merging
-from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.callers import Context, RequestContext
 from forklake.crucible.shapes.base import Limit, Name
 from forklake.crucible.shapes.merges import Differences, MergeResult, NewMerge
 
@@ -24,7 +24,7 @@ Tables = Annotated[
 
 @router.get("/diff/{other}", summary="Compare two catalogs", response_model=Differences)
 async def compare_catalogs(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     other: Name,
     table: Tables = None,
@@ -38,36 +38,38 @@ async def compare_catalogs(
     """
 
     def compare() -> merging.Diff:
-        names = [visit.catalog(name, "catalog.diff").name for name in (catalog, other)]
-        with visit.service.sessions.open_internal() as session:
+        names = [context.catalog(name, "catalog.diff").name for name in (catalog, other)]
+        with context.service.sessions.open_internal() as session:
             return merging.diff(
-                session, visit.access.metastore, *names, tables=table, rows=rows, limit=limit
+                session, context.access.metastore, *names, tables=table, rows=rows, limit=limit
             )
 
-    found = await to_thread.run_sync(compare, limiter=visit.service.jobs)
+    found = await to_thread.run_sync(compare, limiter=context.service.jobs)
     return Differences.of(found).to_response()
 
 
 @router.post("/merge", summary="Merge a fork into a catalog", response_model=MergeResult)
-async def merge_catalogs(visit: Asking, catalog: Name, body: NewMerge) -> Response:
+async def merge_catalogs(context: Context, catalog: Name, body: NewMerge) -> Response:
     """Merge the changes made in `source` since the last merge into this catalog, as one snapshot.
 
     `source` can be a fork of this catalog, or its parent. Rows changed in both catalogs are
     returned as conflicts. With `dry_run`, nothing is changed.
     """
-    merged = await to_thread.run_sync(_run_merge, visit, catalog, body, limiter=visit.service.jobs)
+    merged = await to_thread.run_sync(
+        _run_merge, context, catalog, body, limiter=context.service.jobs
+    )
     return MergeResult.of(merged).to_response()
 
 
-def _run_merge(visit: Visit, catalog: str, body: NewMerge) -> merging.Merged:
-    target = visit.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
-    source = visit.catalog(body.source, "catalog.diff")
+def _run_merge(context: RequestContext, catalog: str, body: NewMerge) -> merging.Merged:
+    target = context.catalog(catalog, "catalog.diff" if body.dry_run else "catalog.merge")
+    source = context.catalog(body.source, "catalog.diff")
     what = f"{source.name} into {target.name}"
     with (
-        visit.access.audit.recording(visit.caller, "catalog.merge", what, catalog=target),
-        visit.service.sessions.open_internal() as session,
+        context.access.audit.recording(context.caller, "catalog.merge", what, catalog=target),
+        context.service.sessions.open_internal() as session,
     ):
         request = body.request(source.name, target.name)
         return merging.merge_fork(
-            session, visit.access.metastore, request, author=visit.caller.name
+            session, context.access.metastore, request, author=context.caller.name
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Context
 from forklake.crucible.definition_changes import apply_change
 from forklake.crucible.shapes.base import Name
 from forklake.crucible.shapes.history import Option, Options, SetOption
@@ -24,20 +24,20 @@ OfTable = Annotated[
 
 @router.get("", summary="List options", response_model=Options)
 def list_options(
-    visit: Asking, catalog: Name, schema: OfSchema = None, table: OfTable = None
+    context: Context, catalog: Name, schema: OfSchema = None, table: OfTable = None
 ) -> Response:
     """List the options with the effective value of each and the scope where it is set."""
-    rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
+    rows = context.catalog(catalog, "options.get").options(schema=schema, table=table)
     found = [Option(name=name, value=value, scope=scope) for name, value, scope in rows]
     return Options(options=found).to_response()
 
 
 @router.get("/{option}", summary="Get an option", response_model=Option)
 def get_option(
-    visit: Asking, catalog: Name, option: Name, schema: OfSchema = None, table: OfTable = None
+    context: Context, catalog: Name, option: Name, schema: OfSchema = None, table: OfTable = None
 ) -> Response:
     """Return the effective value of an option and the scope where it is set."""
-    rows = visit.catalog(catalog, "options.get").options(schema=schema, table=table)
+    rows = context.catalog(catalog, "options.get").options(schema=schema, table=table)
     for name, value, scope in rows:
         if name == option.lower():
             return Option(name=name, value=value, scope=scope).to_response()
@@ -49,7 +49,7 @@ def get_option(
 
 @router.put("/{option}", summary="Set an option", response_model=Option)
 def set_option(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     option: Name,
     body: SetOption,
@@ -58,10 +58,10 @@ def set_option(
 ) -> Response:
     """Set an option for the catalog, a schema or a table. A null value removes the setting."""
     apply_change(
-        visit,
+        context,
         catalog,
         "options.set",
         option,
         lambda change: change.set_option(option, body.value, schema=schema, table=table),
     )
-    return get_option(visit, catalog, option, schema, table)
+    return get_option(context, catalog, option, schema, table)

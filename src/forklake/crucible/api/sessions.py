@@ -9,7 +9,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
-from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.callers import Context, RequestContext
 from forklake.crucible.sessions.session import ServedSession
 from forklake.crucible.sessions.statements import StatementRequest
 from forklake.crucible.shapes.base import MAX_NUMBER, empty_response
@@ -48,39 +48,39 @@ _ROWS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _find_session(visit: Visit, session: str) -> ServedSession:
-    return visit.service.sessions.find(visit.caller, session)
+def _find_session(context: RequestContext, session: str) -> ServedSession:
+    return context.service.sessions.find(context.caller, session)
 
 
 @router.post("", summary="Open a session", status_code=201, response_model=SessionInfo)
-def open_session(visit: Asking, body: NewSession) -> Response:
+def open_session(context: Context, body: NewSession) -> Response:
     """Open a session that uses a catalog. It is closed when it has been idle for too long.
 
     The catalog is read-only if the caller cannot write to it.
     """
-    opened = visit.service.sessions.open(
-        visit.access, visit.caller, body.catalog, alias=body.alias, snapshot=body.snapshot
+    opened = context.service.sessions.open(
+        context.access, context.caller, body.catalog, alias=body.alias, snapshot=body.snapshot
     )
     return SessionInfo.of(opened).to_response(201)
 
 
 @router.get("", summary="List sessions", response_model=SessionList)
-def list_sessions(visit: Asking) -> Response:
+def list_sessions(context: Context) -> Response:
     """List the sessions of the caller, oldest first."""
-    own = visit.service.sessions.list_for(visit.caller)
+    own = context.service.sessions.list_for(context.caller)
     return SessionList(sessions=[SessionInfo.of(one) for one in own]).to_response()
 
 
 @router.get("/{session}", summary="Get a session", response_model=SessionInfo)
-def get_session(visit: Asking, session: SessionId) -> Response:
+def get_session(context: Context, session: SessionId) -> Response:
     """Return the current state of a session."""
-    return SessionInfo.of(_find_session(visit, session)).to_response()
+    return SessionInfo.of(_find_session(context, session)).to_response()
 
 
 @router.delete("/{session}", summary="Close a session", status_code=204)
-def close_session(visit: Asking, session: SessionId) -> Response:
+def close_session(context: Context, session: SessionId) -> Response:
     """Close a session. Running statements are cancelled, an open transaction is rolled back."""
-    visit.service.sessions.close(visit.caller, session)
+    context.service.sessions.close(context.caller, session)
     return empty_response()
 
 
@@ -92,28 +92,28 @@ def close_session(visit: Asking, session: SessionId) -> Response:
         202: {"model": StatementInfo, "description": "The statement is queued or still running"}
     },
 )
-async def run_statement(visit: Asking, session: SessionId, body: NewStatement) -> Response:
+async def run_statement(context: Context, session: SessionId, body: NewStatement) -> Response:
     """Queue a statement behind the earlier statements of the session.
 
     The response is sent when the statement ends, or after `wait_seconds` (status 202).
     """
-    most = visit.service.settings.statement_seconds
+    most = context.service.settings.statement_seconds
     request = StatementRequest(
-        caller=visit.caller,
+        caller=context.caller,
         sql=body.sql,
         parameters=body.parameters,
         dialect=body.dialect,
         seconds=min(body.timeout_seconds or most, most),
     )
-    statement = _find_session(visit, session).submit(request)
+    statement = _find_session(context, session).submit(request)
     await statement.wait_async(body.wait_seconds)
     return StatementInfo.of(statement).to_response(200 if statement.has_ended else 202)
 
 
 @router.get("/{session}/statements", summary="List statements", response_model=StatementList)
-def list_statements(visit: Asking, session: SessionId) -> Response:
+def list_statements(context: Context, session: SessionId) -> Response:
     """List the statements that the session retains, oldest first."""
-    found = _find_session(visit, session).statements()
+    found = _find_session(context, session).statements()
     return StatementList(statements=[StatementInfo.of(one) for one in found]).to_response()
 
 
@@ -121,7 +121,7 @@ def list_statements(visit: Asking, session: SessionId) -> Response:
     "/{session}/statements/{statement}", summary="Get a statement", response_model=StatementInfo
 )
 async def get_statement(
-    visit: Asking,
+    context: Context,
     session: SessionId,
     statement: StatementNumber,
     wait_seconds: Annotated[
@@ -130,7 +130,7 @@ async def get_statement(
     ] = 0.0,
 ) -> Response:
     """Return the state of a statement."""
-    found = _find_session(visit, session).statement(statement)
+    found = _find_session(context, session).statement(statement)
     await found.wait_async(wait_seconds)
     return StatementInfo.of(found).to_response()
 
@@ -142,7 +142,7 @@ async def get_statement(
     responses=_ROWS,
 )
 def read_rows(
-    visit: Asking,
+    context: Context,
     session: SessionId,
     statement: StatementNumber,
     offset: Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Number of rows to skip.")] = 0,
@@ -155,7 +155,7 @@ def read_rows(
 
     The Arrow media type is `application/vnd.apache.arrow.stream`.
     """
-    rows = _find_session(visit, session).statement(statement).result()
+    rows = _find_session(context, session).statement(statement).result()
     page = rows.page(min(offset, rows.count), limit)
     if ARROW in accept:
         return Response(_encode_arrow(page), media_type=ARROW)
@@ -168,10 +168,10 @@ def read_rows(
     response_model=StatementInfo,
 )
 async def cancel_statement(
-    visit: Asking, session: SessionId, statement: StatementNumber
+    context: Context, session: SessionId, statement: StatementNumber
 ) -> Response:
     """Cancel a statement. What it has committed stays, and one that has ended is not changed."""
-    found = _find_session(visit, session)
+    found = _find_session(context, session)
     cancelled = await to_thread.run_sync(found.cancel, statement)
     await cancelled.wait_async(1.0)
     return StatementInfo.of(cancelled).to_response()

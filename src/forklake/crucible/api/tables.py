@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from forklake.catalog.transaction import Transaction
-from forklake.crucible.callers import Asking
+from forklake.crucible.callers import Context
 from forklake.crucible.definition_changes import apply_change, read_state
 from forklake.crucible.shapes.base import (
     MAX_NUMBER,
@@ -36,7 +36,7 @@ router = APIRouter(prefix="/v1/catalogs/{catalog}/schemas/{schema}/tables", tags
 
 @router.get("", summary="List tables", response_model=TablePage)
 def list_tables(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     schema: Name,
     snapshot: AtSnapshot = None,
@@ -47,7 +47,7 @@ def list_tables(
     limit: Limit = 100,
 ) -> Response:
     """List tables ordered by name, at the current or a given snapshot."""
-    view = read_state(visit.catalog(catalog, "table.list"), snapshot, timestamp)
+    view = read_state(context.catalog(catalog, "table.list"), snapshot, timestamp)
     view.state.schema(schema)
     rows = [row for row in view.state.tables(schema) if row.table_name > after]
     rows = sorted(rows, key=lambda row: row.table_name)[: limit + 1]
@@ -65,11 +65,11 @@ def list_tables(
 
 
 @router.post("", summary="Create a table", status_code=201, response_model=Table)
-def create_table(visit: Asking, catalog: Name, schema: Name, body: NewTable) -> Response:
+def create_table(context: Context, catalog: Name, schema: Name, body: NewTable) -> Response:
     """Create a table with its columns, in one snapshot."""
     columns = [column.spec() for column in body.columns]
     after = apply_change(
-        visit,
+        context,
         catalog,
         "table.create",
         f"{schema}.{body.name}",
@@ -91,7 +91,7 @@ def _key_pairs(keys: Iterable[PartitionKey]) -> list[tuple[str, str]]:
 
 @router.get("/{table}", summary="Get a table", response_model=Table)
 def get_table(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     schema: Name,
     table: Name,
@@ -99,13 +99,13 @@ def get_table(
     timestamp: AtTime = None,
 ) -> Response:
     """Return columns, row count and size of a table, at the current or a given snapshot."""
-    view = read_state(visit.catalog(catalog, "table.get"), snapshot, timestamp)
+    view = read_state(context.catalog(catalog, "table.get"), snapshot, timestamp)
     return Table.of(view, view.state.table(table, schema)).to_response()
 
 
 @router.patch("/{table}", summary="Change a table", response_model=Table)
 def change_table(
-    visit: Asking, catalog: Name, schema: Name, table: Name, body: ChangeTable
+    context: Context, catalog: Name, schema: Name, table: Name, body: ChangeTable
 ) -> Response:
     """Change the name, comment, partitioning or sort order of a table, in one snapshot."""
 
@@ -121,17 +121,17 @@ def change_table(
         if body.name is not None:
             transaction.rename_table(table, body.name, schema=schema)
 
-    after = apply_change(visit, catalog, "table.alter", f"{schema}.{table}", change).now()
+    after = apply_change(context, catalog, "table.alter", f"{schema}.{table}", change).now()
     return Table.of(after, after.state.table(body.name or table, schema)).to_response()
 
 
 @router.delete("/{table}", summary="Drop a table", status_code=204)
 def drop_table(
-    visit: Asking, catalog: Name, schema: Name, table: Name, if_exists: bool = False
+    context: Context, catalog: Name, schema: Name, table: Name, if_exists: bool = False
 ) -> Response:
     """Drop a table. Earlier snapshots and existing forks keep it."""
     apply_change(
-        visit,
+        context,
         catalog,
         "table.drop",
         f"{schema}.{table}",
@@ -142,7 +142,7 @@ def drop_table(
 
 @router.get("/{table}/files", summary="List data files", response_model=FilePage)
 def list_files(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     schema: Name,
     table: Name,
@@ -154,7 +154,7 @@ def list_files(
     limit: Limit = 100,
 ) -> Response:
     """List the data files of a table ordered by id, at the current or a given snapshot."""
-    view = read_state(visit.catalog(catalog, "file.list"), snapshot, timestamp)
+    view = read_state(context.catalog(catalog, "file.list"), snapshot, timestamp)
     files = view.scan_files(view.state.table(table, schema))
     rest = sorted(
         (one for one in files if one.file.data_file_id > after),

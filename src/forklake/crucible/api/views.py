@@ -8,7 +8,7 @@ from sqlglot import exp
 from starlette.responses import Response
 
 from forklake.catalog.catalog import Catalog
-from forklake.crucible.callers import Asking, Visit
+from forklake.crucible.callers import Context, RequestContext
 from forklake.crucible.definition_changes import apply_change, read_state
 from forklake.crucible.sessions.statements import StatementRequest
 from forklake.crucible.shapes.base import AtSnapshot, AtTime, Name, empty_response
@@ -23,14 +23,14 @@ _ALIAS = "lake"
 
 @router.get("", summary="List views", response_model=Views)
 def list_views(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     schema: Name,
     snapshot: AtSnapshot = None,
     timestamp: AtTime = None,
 ) -> Response:
     """List views with their queries, at the current or a given snapshot."""
-    view = read_state(visit.catalog(catalog, "view.list"), snapshot, timestamp)
+    view = read_state(context.catalog(catalog, "view.list"), snapshot, timestamp)
     view.state.schema(schema)
     rows = sorted(view.state.views(schema), key=lambda row: row.view_name)
     found = [View.of(view.state, row) for row in rows]
@@ -38,18 +38,18 @@ def list_views(
 
 
 @router.post("", summary="Create a view", status_code=201, response_model=View)
-async def create_view(visit: Asking, catalog: Name, schema: Name, body: NewView) -> Response:
+async def create_view(context: Context, catalog: Name, schema: Name, body: NewView) -> Response:
     """Create a view. Its query is checked with the rights of the caller."""
     made = await to_thread.run_sync(
-        _create_view, visit, catalog, schema, body, limiter=visit.service.jobs
+        _create_view, context, catalog, schema, body, limiter=context.service.jobs
     )
     return made.to_response(201)
 
 
-def _create_view(visit: Visit, catalog: str, schema: str, body: NewView) -> View:
-    found = visit.catalog(catalog, "view.create")
+def _create_view(context: RequestContext, catalog: str, schema: str, body: NewView) -> View:
+    found = context.catalog(catalog, "view.create")
     found.now().state.schema(schema)
-    _run_statement(visit, found, _build_statement(schema, body))
+    _run_statement(context, found, _build_statement(schema, body))
     state = found.now().state
     return View.of(state, state.view(body.name, schema))
 
@@ -65,22 +65,22 @@ def _build_statement(schema: str, body: NewView) -> str:
     return f"{create}{' IF NOT EXISTS' if body.if_not_exists else ''} {name} AS {body.sql}"
 
 
-def _run_statement(visit: Visit, catalog: Catalog, sql: str) -> None:
+def _run_statement(context: RequestContext, catalog: Catalog, sql: str) -> None:
     """Run a statement as the caller, in a session opened and closed for it."""
-    sessions, settings = visit.service.sessions, visit.service.settings
-    session = sessions.open(visit.access, visit.caller, catalog.name, alias=_ALIAS)
+    sessions, settings = context.service.sessions, context.service.settings
+    session = sessions.open(context.access, context.caller, catalog.name, alias=_ALIAS)
     try:
         seconds = min(settings.statement_seconds, settings.request_seconds)
-        statement = session.submit(StatementRequest(visit.caller, sql, None, "duckdb", seconds))
+        statement = session.submit(StatementRequest(context.caller, sql, None, "duckdb", seconds))
         statement.wait()
         statement.result()
     finally:
-        sessions.close(visit.caller, session.session_id)
+        sessions.close(context.caller, session.session_id)
 
 
 @router.get("/{view}", summary="Get a view", response_model=View)
 def get_view(
-    visit: Asking,
+    context: Context,
     catalog: Name,
     schema: Name,
     view: Name,
@@ -88,17 +88,17 @@ def get_view(
     timestamp: AtTime = None,
 ) -> Response:
     """Return a view with its query, at the current or a given snapshot."""
-    state = read_state(visit.catalog(catalog, "view.get"), snapshot, timestamp).state
+    state = read_state(context.catalog(catalog, "view.get"), snapshot, timestamp).state
     return View.of(state, state.view(view, schema)).to_response()
 
 
 @router.delete("/{view}", summary="Drop a view", status_code=204)
 def drop_view(
-    visit: Asking, catalog: Name, schema: Name, view: Name, if_exists: bool = False
+    context: Context, catalog: Name, schema: Name, view: Name, if_exists: bool = False
 ) -> Response:
     """Drop a view. Earlier snapshots and existing forks keep it."""
     apply_change(
-        visit,
+        context,
         catalog,
         "view.drop",
         f"{schema}.{view}",
