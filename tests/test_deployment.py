@@ -16,7 +16,7 @@ import yaml
 
 from forklake.cli.main import app
 from forklake.crucible.settings import Settings
-from tests.crucible.served import running
+from tests.crucible.served import run_service
 
 ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
@@ -131,7 +131,7 @@ def test_ports_and_paths_are_those_of_the_service(tmp_path: Path) -> None:
     check = " ".join(service["healthcheck"]["test"])
     ((port, path),) = re.findall(r"http://127\.0\.0\.1:(\d+)(/[\w/]+)", check)
     assert port == str(settings.port)
-    with running(settings, with_rules=False) as found:
+    with run_service(settings, with_rules=False) as found:
         assert found.client().get(path).status_code == 200
     (home,) = instructions("WORKDIR")[-1:]
     assert f"lake:{home}" in service["volumes"]

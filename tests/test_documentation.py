@@ -18,7 +18,7 @@ import pytest
 import forklake
 from forklake.crucible.settings import Settings
 from forklake.engines.spark.engine import Engine
-from tests.crucible.served import running
+from tests.crucible.served import run_service
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -69,7 +69,7 @@ def service_for(code: str) -> Iterator[str]:
         yield SERVICE
         return
     settings = Settings(metastore="ducklake:service.db", create=True, data_path="served/")
-    with running(settings, with_rules=False) as found:
+    with run_service(settings, with_rules=False) as found:
         yield found.address
 
 

@@ -25,7 +25,7 @@ from forklake.reagent.local import LocalPlace
 from forklake.reagent.served import ServedPlace
 from forklake.store.catalogs import CatalogRow
 from tests.concurrency.writers import TABLE, append, make_catalog, table_of
-from tests.crucible.served import running
+from tests.crucible.served import run_service
 
 KINDS = ("metastore", "client", "local place", "served place")
 
@@ -52,7 +52,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
             yield World(place.catalogs, place.catalogs)
         else:
             settings = Settings(metastore=uri, create=True, data_path=str(tmp_path / "data"))
-            service = stack.enter_context(running(settings, with_rules=False))
+            service = stack.enter_context(run_service(settings, with_rules=False))
             client = stack.enter_context(connect(service.address))
             if request.param == "client":
                 yield World(client, service.service.home)

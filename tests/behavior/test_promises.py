@@ -7,7 +7,7 @@ from pathlib import Path
 from forklake import Catalog, Metastore
 from forklake.crucible.settings import Settings
 from tests.behavior.builders import a_table, append
-from tests.crucible.served import running
+from tests.crucible.served import run_service
 from tests.maintenance.lakes import Lake, paths
 
 
@@ -88,6 +88,6 @@ def test_dropping_a_table_in_a_fork_leaves_shared_files(
 
 def test_the_first_catalog_of_a_new_service_begins_at_snapshot_one(tmp_path: Path) -> None:
     settings = Settings(metastore=f"ducklake:{tmp_path / 'metastore.db'}", create=True)
-    with running(settings, with_rules=False) as service:
+    with run_service(settings, with_rules=False) as service:
         made = service.client().post("/v1/catalogs", json={"name": "first"}).json()
     assert made["begin_snapshot"] == 1

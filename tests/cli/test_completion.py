@@ -30,7 +30,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield found
 
 
-def completed(session: Session, text: str) -> list[tuple[str, str]]:
+def complete(session: Session, text: str) -> list[tuple[str, str]]:
     """Return the completions at the bar, each with its kind."""
     before, _, after = text.partition("|")
     document = Document(before + after, len(before))
@@ -69,7 +69,7 @@ def completed(session: Session, text: str) -> list[tuple[str, str]]:
 )
 def test_names_are_completed(session: Session, text: str, found: list[tuple[str, str]]) -> None:
     # SQL keywords may begin in the same way.
-    assert [one for one in completed(session, text) if one[1] not in {"keyword", "function"}] == (
+    assert [one for one in complete(session, text) if one[1] not in {"keyword", "function"}] == (
         found
     )
 
@@ -85,22 +85,22 @@ def test_names_are_completed(session: Session, text: str, found: list[tuple[str,
 def test_keywords_are_completed_in_the_typed_case(
     session: Session, text: str, found: tuple[str, str]
 ) -> None:
-    assert found in completed(session, text)
+    assert found in complete(session, text)
 
 
 def test_no_keywords_are_offered_in_place_of_a_table(session: Session) -> None:
-    assert not {what for _, what in completed(session, "SELECT 1 FROM |")} & {"keyword", "function"}
+    assert not {what for _, what in complete(session, "SELECT 1 FROM |")} & {"keyword", "function"}
 
 
 def test_keywords_are_offered_without_a_catalog(tmp_path: Path) -> None:
     with Session() as empty:
-        assert ("SELECT", "keyword") in completed(empty, "SE|")
-        assert completed(empty, "FROM t.|") == []
+        assert ("SELECT", "keyword") in complete(empty, "SE|")
+        assert complete(empty, "FROM t.|") == []
 
 
 def test_names_created_in_the_open_transaction_are_completed(session: Session) -> None:
     session.begin()
     session.create_table("drafts", [ColumnSpec("id", "bigint")])
-    assert completed(session, "FROM dra|") == [("drafts", "table")]
+    assert complete(session, "FROM dra|") == [("drafts", "table")]
     session.rollback()
-    assert completed(session, "FROM dra|") == []
+    assert complete(session, "FROM dra|") == []

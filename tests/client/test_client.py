@@ -19,24 +19,26 @@ from forklake.errors import (
     Unavailable,
     Unsupported,
 )
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 
 @pytest.fixture
-def client(open_service: Running) -> Iterator[Client]:
+def client(open_service: RunningService) -> Iterator[Client]:
     """Yield a client of a service without access rules."""
     with connect(open_service.address) as found:
         yield found
 
 
 @pytest.fixture
-def alice(service: Running) -> Iterator[Client]:
+def alice(service: RunningService) -> Iterator[Client]:
     """Yield a client with the key of alice."""
     with connect(service.address, service.keys["alice"]) as found:
         yield found
 
 
-def test_catalogs_match_those_of_the_metastore(client: Client, open_service: Running) -> None:
+def test_catalogs_match_those_of_the_metastore(
+    client: Client, open_service: RunningService
+) -> None:
     metastore: Metastore = open_service.service.home
     made = client.create_catalog("sales")
     forks = client.fork_many("sales", ["a b", "Ünï ☃", "x%2Fy"])
@@ -55,7 +57,7 @@ def test_catalogs_match_those_of_the_metastore(client: Client, open_service: Run
     assert client.storage(["sales"]) == metastore.storage(["sales"])
 
 
-def test_contents_of_a_catalog_are_listed(client: Client, open_service: Running) -> None:
+def test_contents_of_a_catalog_are_listed(client: Client, open_service: RunningService) -> None:
     catalog = client.create_catalog("sales")
     catalog.create_schema("s")
     nested = {"struct": [{"name": "x", "type": "int32"}]}
@@ -79,7 +81,7 @@ def test_contents_of_a_catalog_are_listed(client: Client, open_service: Running)
 
 
 def test_definitions_are_changed_by_methods_of_a_catalog(
-    client: Client, open_service: Running
+    client: Client, open_service: RunningService
 ) -> None:
     catalog = client.create_catalog("sales")
     catalog.create_schema("a/b")
@@ -127,7 +129,9 @@ def test_definitions_are_changed_by_methods_of_a_catalog(
     assert (run["state"], catalog.maintenance_runs()) == ("done", [run])
 
 
-def test_a_fork_shows_its_parent_to_its_readers_only(alice: Client, service: Running) -> None:
+def test_a_fork_shows_its_parent_to_its_readers_only(
+    alice: Client, service: RunningService
+) -> None:
     catalog = alice.create_catalog("alice-1")
     fork = alice.fork("alice-1", "alice-2")
     assert (alice.parent("alice-1"), alice.parent("alice-2")) == (None, "alice-1")
@@ -141,7 +145,7 @@ def test_a_fork_shows_its_parent_to_its_readers_only(alice: Client, service: Run
     assert alice.parent("alice-2") is None
 
 
-def test_a_catalog_may_have_a_time_to_live(client: Client, open_service: Running) -> None:
+def test_a_catalog_may_have_a_time_to_live(client: Client, open_service: RunningService) -> None:
     catalog = client.create_catalog("sales", ttl=timedelta(hours=1))
     metastore = open_service.service.home
     assert metastore.drop_expired(now=datetime.now(UTC) + timedelta(minutes=50)) == []
@@ -190,7 +194,7 @@ def test_an_existing_catalog_that_is_another_fork_is_refused(client: Client) -> 
     assert client.find("new") is None
 
 
-def test_rights_depend_on_the_credential(alice: Client, service: Running) -> None:
+def test_rights_depend_on_the_credential(alice: Client, service: RunningService) -> None:
     assert alice.me()["principal"] == "alice"
     catalog = alice.create_catalog("alice-1")
     with pytest.raises(Forbidden):

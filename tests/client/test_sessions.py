@@ -10,11 +10,11 @@ from forklake.client import Client, connect
 from forklake.engines.spark.engine import Engine
 from forklake.errors import InvalidInput, NotFound
 from tests.cli.conftest import CommandLine
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 
 @pytest.fixture
-def client(open_service: Running, engine: Engine) -> Iterator[Client]:
+def client(open_service: RunningService, engine: Engine) -> Iterator[Client]:
     """Yield a client of a service without access rules, on the shared Spark of the tests."""
     with connect(open_service.address) as found:
         found.create_catalog("sales")
@@ -42,7 +42,7 @@ def test_statements_run_in_the_service_and_return_rows(client: Client) -> None:
         session.sql("SELECT 1")
 
 
-def test_views_and_merges_run_in_the_service(client: Client, open_service: Running) -> None:
+def test_views_and_merges_run_in_the_service(client: Client, open_service: RunningService) -> None:
     catalog = client.catalog("sales")
     catalog.create_table("t", [("id", "int32")])
     before = catalog.snapshot_at()
@@ -64,7 +64,7 @@ def test_views_and_merges_run_in_the_service(client: Client, open_service: Runni
     assert client.merge("sales", into="agent").tables == ()
 
 
-def test_commands_work_with_a_server(client: Client, open_service: Running) -> None:
+def test_commands_work_with_a_server(client: Client, open_service: RunningService) -> None:
     cli = CommandLine("", open_service.address)
     cli.ok("sql", "-c", "sales", "CREATE TABLE t AS SELECT 1 AS id; INSERT INTO t VALUES (2)")
     cli.document("fork", "sales", "agent", "--ttl", "1h")

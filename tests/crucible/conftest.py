@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from forklake.crucible.settings import Settings
-from tests.crucible.fix_sessions import sparked  # noqa: F401 - a fixture
-from tests.crucible.served import Running, running
+from tests.crucible.fix_sessions import spark_service  # noqa: F401 - a fixture
+from tests.crucible.served import RunningService, run_service
 from tests.fix_metastore import Place
 
 
@@ -38,38 +38,38 @@ def settings(place: Place, tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def service(settings: Settings) -> Iterator[Running]:
+def service(settings: Settings) -> Iterator[RunningService]:
     """Yield a service with access rules."""
-    with running(settings) as found:
+    with run_service(settings) as found:
         yield found
 
 
 @pytest.fixture
-def open_service(settings: Settings) -> Iterator[Running]:
+def open_service(settings: Settings) -> Iterator[RunningService]:
     """Yield a service without access rules."""
-    with running(settings, with_rules=False) as found:
+    with run_service(settings, with_rules=False) as found:
         yield found
 
 
 @pytest.fixture
-def client(open_service: Running) -> httpx.Client:
+def client(open_service: RunningService) -> httpx.Client:
     """Return a client of the service without access rules."""
     return open_service.client()
 
 
 @pytest.fixture
-def root(service: Running) -> httpx.Client:
+def root(service: RunningService) -> httpx.Client:
     """Return the client of the root."""
-    return service.of("root")
+    return service.client_of("root")
 
 
 @pytest.fixture
-def alice(service: Running) -> httpx.Client:
+def alice(service: RunningService) -> httpx.Client:
     """Return the client of alice."""
-    return service.of("alice")
+    return service.client_of("alice")
 
 
 @pytest.fixture
-def bob(service: Running) -> httpx.Client:
+def bob(service: RunningService) -> httpx.Client:
     """Return the client of bob."""
-    return service.of("bob")
+    return service.client_of("bob")

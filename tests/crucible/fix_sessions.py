@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
@@ -37,13 +37,13 @@ class Person:
         found: dict[str, Any] = answer.json()
         return found
 
-    def done(self, sql: str, **stated: Any) -> dict[str, Any]:
+    def run_successfully(self, sql: str, **stated: Any) -> dict[str, Any]:
         """Run a statement that must succeed."""
         found = self.run(sql, **stated)
         assert found["state"] == "done", found
         return found
 
-    def refused(self, sql: str, **stated: Any) -> str:
+    def run_failing(self, sql: str, **stated: Any) -> str:
         """Run a statement that must fail, and return the code of its error."""
         found = self.run(sql, **stated)
         assert found["state"] == "failed", found
@@ -51,14 +51,14 @@ class Person:
 
     def rows(self, sql: str, **stated: Any) -> list[list[Any]]:
         """Return the rows of a query."""
-        number = self.done(sql, **stated)["statement"]
+        number = self.run_successfully(sql, **stated)["statement"]
         answer = self.client.get(f"{self.path}/statements/{number}/rows")
         assert answer.status_code == 200, answer.text
         found: list[list[Any]] = answer.json()["rows"]
         return found
 
 
-def opened(client: httpx.Client, catalog: str, **stated: Any) -> Person:
+def open_session(client: httpx.Client, catalog: str, **stated: Any) -> Person:
     """Open a session."""
     answer = client.post("/v1/sessions", json={"catalog": catalog, **stated})
     assert answer.status_code == 201, answer.text
@@ -66,9 +66,9 @@ def opened(client: httpx.Client, catalog: str, **stated: Any) -> Person:
 
 
 @pytest.fixture
-def sparked(engine: Engine, service: Running) -> Running:
+def spark_service(engine: Engine, service: RunningService) -> RunningService:
     """Return a service with access rules, a running Spark, and a catalog each for alice and bob."""
     for name in ("alice", "bob"):
-        answer = service.of(name).post("/v1/catalogs", json={"name": f"{name}-sales"})
+        answer = service.client_of(name).post("/v1/catalogs", json={"name": f"{name}-sales"})
         assert answer.status_code == 201, answer.text
     return service

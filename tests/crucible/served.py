@@ -21,7 +21,7 @@ PEOPLE = ("alice", "bob")
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningService:
     """A running service, and the keys of its users."""
 
     address: str
@@ -35,24 +35,24 @@ class Running:
         found = httpx.Client(base_url=self.address, headers=headers, timeout=60, trust_env=False)
         return self._clients.enter_context(found)
 
-    def of(self, name: str) -> httpx.Client:
+    def client_of(self, name: str) -> httpx.Client:
         """Return the client of a user."""
         return self.client(self.keys[name])
 
 
 @contextmanager
-def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]:
+def run_service(settings: Settings, *, with_rules: bool = True) -> Iterator[RunningService]:
     """Run a service on a free local port, with access rules and users or without."""
     app = create_app(settings)
     service: Service = app.state.service
-    keys = introduce(service.access) if with_rules else {}
+    keys = create_users(service.access) if with_rules else {}
     # It listens before the server runs, so that early connections wait instead of being refused.
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     web = create_server(app, settings)
     thread = threading.Thread(target=web.run, args=([listener],), name="web")
     thread.start()
-    found = Running(address, service, keys)
+    found = RunningService(address, service, keys)
     try:
         httpx.get(f"{address}/health/live", trust_env=False, timeout=60)
         with found._clients:
@@ -64,7 +64,7 @@ def running(settings: Settings, *, with_rules: bool = True) -> Iterator[Running]
         service.close()
 
 
-def introduce(access: Access) -> dict[str, str]:
+def create_users(access: Access) -> dict[str, str]:
     """Create the access rules, a root and users, and return their keys."""
     access.init()
     access.principals.create(LOCAL, "root", "house", is_root=True)

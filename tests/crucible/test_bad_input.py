@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from forklake.crucible.settings import Settings
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 from tests.fix_metastore import Place
 
 C = "/v1/catalogs"
@@ -92,10 +92,10 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def prepared(settings: Settings) -> Iterator[Running]:
+def prepared(settings: Settings) -> Iterator[RunningService]:
     """Yield a service with a catalog to query."""
-    with running(settings) as service:
-        root = service.of("root")
+    with run_service(settings) as service:
+        root = service.client_of("root")
         root.post(C, json={"name": "c"})
         root.post(f"{C}/c/schemas", json={"name": "s"})
         columns = [{"name": name, "type": "int32"} for name in "ab"]
@@ -113,17 +113,17 @@ def assert_typed(answer: httpx.Response, stated: object) -> None:
         assert error["request_id"], stated
 
 
-def filled(body: Any, text: str) -> Any:
+def fill_body(body: Any, text: str) -> Any:
     """Return a body with a text in place of its `?`."""
     match body:
         case dict():
-            return {key: filled(value, text) for key, value in body.items()}
+            return {key: fill_body(value, text) for key, value in body.items()}
         case list():
-            return [filled(value, text) for value in body]
+            return [fill_body(value, text) for value in body]
     return text if body == "?" else body
 
 
-def addressed(path: str, text: str) -> str:
+def fill_path(path: str, text: str) -> str:
     """Return an address with a text in place of its `?`.
 
     Dots are escaped: a client would remove `..` together with the preceding segment.
@@ -133,12 +133,12 @@ def addressed(path: str, text: str) -> str:
 
 
 @pytest.mark.slow
-def test_bad_texts_get_typed_answers_everywhere(prepared: Running, place: Place) -> None:
-    root = prepared.of("root")
+def test_bad_texts_get_typed_answers_everywhere(prepared: RunningService, place: Place) -> None:
+    root = prepared.client_of("root")
     texts = TEXTS if place.backend == "sqlite" else ODD
     for what, (method, path, body) in PLACES.items():
         for text in texts:
-            content = json.dumps(filled(body, text)).encode()
+            content = json.dumps(fill_body(body, text)).encode()
             headers = {"Content-Type": "application/json"}
             answer = root.request(method, path, content=content, headers=headers)
             assert_typed(answer, (what, text[:20]))
@@ -148,7 +148,7 @@ def test_bad_texts_get_typed_answers_everywhere(prepared: Running, place: Place)
                 assert undone.is_success, (what, text, undone.text)
     for method, path in ADDRESSES:
         for text in texts:
-            answer = root.request(method, addressed(path, text))
+            answer = root.request(method, fill_path(path, text))
             assert_typed(answer, (path, text[:20]))
     for method, path, numbered in NUMBERED:
         for number in NUMBERS:
@@ -181,8 +181,8 @@ def test_bodies_that_are_not_json_are_refused(client: httpx.Client) -> None:
         assert answer.status_code == 400
 
 
-def test_only_roots_may_choose_a_data_path(service: Running) -> None:
-    alice = service.of("alice")
+def test_only_roots_may_choose_a_data_path(service: RunningService) -> None:
+    alice = service.client_of("alice")
     for path in ("/", "../../etc", "s3://other/bucket"):
         answer = alice.post(C, json={"name": "alice-1", "data_path": path})
         assert answer.status_code == 403

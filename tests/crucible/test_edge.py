@@ -21,7 +21,7 @@ from forklake.crucible.service import Service
 from forklake.crucible.settings import Settings, read_settings
 from forklake.crucible.web_server import require_access_rules
 from forklake.errors import InvalidInput
-from tests.crucible.served import Running, introduce, running
+from tests.crucible.served import RunningService, create_users, run_service
 
 C = "/v1/catalogs"
 
@@ -36,7 +36,7 @@ def test_a_harmless_request_id_is_kept(client: httpx.Client) -> None:
 
 
 def test_requests_from_other_sites_are_refused_by_a_service_without_rules(
-    client: httpx.Client, open_service: Running
+    client: httpx.Client, open_service: RunningService
 ) -> None:
     own = open_service.address
     assert client.post(C, json={"name": "c"}, headers={"Origin": own}).status_code == 201
@@ -62,7 +62,7 @@ def test_every_response_has_security_headers(client: httpx.Client) -> None:
 
 def test_large_bodies_are_refused_with_and_without_content_length(settings: Settings) -> None:
     small = settings.model_copy(update={"body_bytes": 1000})
-    with running(small, with_rules=False) as service:
+    with run_service(small, with_rules=False) as service:
         client = service.client()
         body = json.dumps({"name": "c", "data_path": "x" * 2000}).encode()
 
@@ -80,7 +80,7 @@ def test_large_bodies_are_refused_with_and_without_content_length(settings: Sett
 
 def test_a_request_that_takes_too_long_times_out(settings: Settings) -> None:
     hasty = settings.model_copy(update={"request_seconds": 0.3})
-    with running(hasty, with_rules=False) as service:
+    with run_service(hasty, with_rules=False) as service:
         client = service.client()
         assert client.post(C, json={"name": "c"}).status_code == 201
         with service.service.home.database.writing() as connection:
@@ -92,7 +92,7 @@ def test_a_request_that_takes_too_long_times_out(settings: Settings) -> None:
 
 
 def test_internal_errors_are_only_logged(
-    open_service: Running, caplog: pytest.LogCaptureFixture
+    open_service: RunningService, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})
@@ -112,8 +112,10 @@ def test_a_request_is_logged_as_one_line_of_json(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "forklake.crucible")
-    with running(settings) as service:
-        service.of("alice").post(C, json={"name": "alice-1"}, headers={"X-Request-Id": "here"})
+    with run_service(settings) as service:
+        service.client_of("alice").post(
+            C, json={"name": "alice-1"}, headers={"X-Request-Id": "here"}
+        )
     (record,) = [one for one in caplog.records if getattr(one, "facts", {}).get("status") == 201]
     line = json.loads(JsonFormatter().format(record))
     assert line.pop("ms") > 0
@@ -146,7 +148,9 @@ def test_metrics_are_counted_by_route_and_not_by_name(client: httpx.Client) -> N
         assert line in text
 
 
-def test_without_its_metastore_a_service_is_live_but_not_ready(open_service: Running) -> None:
+def test_without_its_metastore_a_service_is_live_but_not_ready(
+    open_service: RunningService,
+) -> None:
     client = open_service.client()
     open_service.service.is_closing = True
     assert client.get("/health/live").status_code == 200
@@ -162,7 +166,7 @@ def test_without_access_rules_only_loopback_hosts_are_allowed(
     try:
         with pytest.raises(InvalidInput, match="access rules"):
             require_access_rules(service)
-        introduce(service.access)
+        create_users(service.access)
         require_access_rules(service)
     finally:
         service.close()

@@ -19,7 +19,7 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 CASES = int(os.environ.get("FORKLAKE_FUZZ_CASES", "240"))
 CHECKS = [
@@ -43,9 +43,9 @@ WITH_SPARK = ("/maintenance/", "/views")
 C = "/v1/catalogs"
 
 
-def furnish(service: Running) -> None:
+def restore_objects(service: RunningService) -> None:
     """Create the known objects again if an earlier request removed them."""
-    root = service.of("root")
+    root = service.client_of("root")
     root.post(C, json={"name": "c", "if_not_exists": True})
     columns = [{"name": name, "type": "int32"} for name in "ab"]
     table = {"name": "t", "columns": columns, "if_not_exists": True}
@@ -56,14 +56,14 @@ def furnish(service: Running) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600 if CASES > 1000 else 300)
-def test_random_requests_get_documented_responses(service: Running) -> None:
+def test_random_requests_get_documented_responses(service: RunningService) -> None:
     schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
     assert len(operations) > 50
     count = 0
     # Requests without parameters are few: their unused share goes to the others.
     for done, operation in enumerate(sorted(operations, key=count_variable_parts)):
-        furnish(service)
+        restore_objects(service)
         count += fuzz(operation, service, math.ceil((CASES - count) / (len(operations) - done)))
     assert count >= CASES
 
@@ -75,8 +75,8 @@ def count_variable_parts(operation: APIOperation[Any, Any, Any, Any]) -> int:
 
 
 @pytest.mark.slow
-def test_a_failing_service_is_detected(service: Running) -> None:
-    furnish(service)
+def test_a_failing_service_is_detected(service: RunningService) -> None:
+    restore_objects(service)
     schema = schemathesis.openapi.from_url(f"{service.address}/openapi.json")
     with service.service.home.database.writing() as connection:
         connection.fetch("DROP TABLE ducklake_schema")
@@ -85,7 +85,7 @@ def test_a_failing_service_is_detected(service: Running) -> None:
         fuzz(schema["/v1/catalogs/{catalog}/schemas"]["GET"], service, 20)
 
 
-def fuzz(operation: APIOperation[Any, Any, Any, Any], service: Running, most: int) -> int:
+def fuzz(operation: APIOperation[Any, Any, Any, Any], service: RunningService, most: int) -> int:
     """Send up to `most` requests of one operation, and return how many there were."""
     count = 0
     keeping = {"principal"} if operation.method.upper() == "DELETE" else set()

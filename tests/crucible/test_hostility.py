@@ -24,8 +24,8 @@ import pytest
 
 from forklake.access.access import Access
 from forklake.catalog.metastore import open_metastore
-from tests.crucible.fix_sessions import Person, opened
-from tests.crucible.served import introduce
+from tests.crucible.fix_sessions import Person, open_session
+from tests.crucible.served import create_users
 from tests.crucible.test_lost_slots import QUERIES
 
 SECONDS = float(os.environ.get("FORKLAKE_HOSTILE_SECONDS", "8"))
@@ -79,7 +79,7 @@ def service(tmp_path: Path) -> Iterator[tuple[psutil.Process, str, dict[str, str
     """Yield a service process with principals, its address and its keys."""
     uri = f"ducklake:sqlite:{tmp_path / 'm.db'}"
     metastore = open_metastore(uri, create=True)
-    keys = introduce(Access(metastore))
+    keys = create_users(Access(metastore))
     metastore.close()
     (tmp_path / "forklake.toml").write_text(f"data_path = '{tmp_path / 'data'}'")
     command = [sys.executable, "-m", "forklake.cli.main", "serve", "--port", "0"]
@@ -152,20 +152,20 @@ def _prepared(address: str, key: str, catalog: str, number: int = 0) -> Person:
     client = httpx.Client(base_url=address, headers=headers, trust_env=False, timeout=120)
     if number == 0:
         assert client.post("/v1/catalogs", json={"name": catalog}).status_code == 201
-    person = opened(client, catalog)
-    person.done("CREATE TABLE IF NOT EXISTS t (id INTEGER, s VARCHAR)")
+    person = open_session(client, catalog)
+    person.run_successfully("CREATE TABLE IF NOT EXISTS t (id INTEGER, s VARCHAR)")
     if number == 0:
-        person.done("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+        person.run_successfully("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     assert person.rows("SELECT 1") == [[1]]
     return person
 
 
 def _define_bombs(person: Person) -> None:
-    person.done("CREATE MACRO m0() AS 1; CREATE VIEW v0 AS SELECT id FROM t")
+    person.run_successfully("CREATE MACRO m0() AS 1; CREATE VIEW v0 AS SELECT id FROM t")
     for n in range(1, 19):
-        person.done(f"CREATE MACRO m{n}() AS m{n - 1}() + m{n - 1}()")
+        person.run_successfully(f"CREATE MACRO m{n}() AS m{n - 1}() + m{n - 1}()")
     for n in range(1, 9):
-        person.done(f"CREATE VIEW v{n} AS SELECT a.id FROM v{n - 1} a, v{n - 1} b")
+        person.run_successfully(f"CREATE VIEW v{n} AS SELECT a.id FROM v{n - 1} a, v{n - 1} b")
 
 
 def _attack(

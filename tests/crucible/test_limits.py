@@ -19,7 +19,7 @@ from forklake.crucible.refusals import Refusals
 from forklake.crucible.settings import Settings
 from forklake.errors import InvalidInput, RateLimited
 from tests.access.conftest import Clock
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 
 C = "/v1/catalogs"
 
@@ -28,41 +28,43 @@ C = "/v1/catalogs"
 
 
 @pytest.fixture
-def strict(settings: Settings) -> Iterator[Running]:
+def strict(settings: Settings) -> Iterator[RunningService]:
     """Yield a service that accepts few wrong credentials, behind a proxy on this machine."""
     few = {"refusals_per_minute": 5, "trusted_proxies": ("127.0.0.1",)}
-    with running(settings.model_copy(update=few)) as found:
+    with run_service(settings.model_copy(update=few)) as found:
         yield found
 
 
-def status(service: Running, credential: str, address: str = "") -> int:
+def request_status(service: RunningService, credential: str, address: str = "") -> int:
     """Return the status of a request with a credential."""
     headers = {"X-Forwarded-For": address} if address else {}
     return service.client(credential).get("/v1/me", headers=headers).status_code
 
 
-def test_wrong_keys_are_limited_by_address(strict: Running) -> None:
-    assert status(strict, strict.keys["alice"], "192.0.2.1") == 200
-    found = [status(strict, new_key().text, "192.0.2.1") for _ in range(8)]
+def test_wrong_keys_are_limited_by_address(strict: RunningService) -> None:
+    assert request_status(strict, strict.keys["alice"], "192.0.2.1") == 200
+    found = [request_status(strict, new_key().text, "192.0.2.1") for _ in range(8)]
     assert found == [401] * 5 + [429] * 3
     answer = strict.client(new_key().text).get(C, headers={"X-Forwarded-For": "192.0.2.1"})
     assert 1 <= int(answer.headers["retry-after"]) <= 12
     assert answer.json()["error"]["code"] == "rate_limited"
     # Other addresses are not locked out, nor is a key that was valid before.
-    assert status(strict, new_key().text, "192.0.2.2") == 401
-    assert status(strict, strict.keys["alice"], "192.0.2.1") == 200
-    assert status(strict, strict.keys["bob"], "192.0.2.1") == 429
+    assert request_status(strict, new_key().text, "192.0.2.2") == 401
+    assert request_status(strict, strict.keys["alice"], "192.0.2.1") == 200
+    assert request_status(strict, strict.keys["bob"], "192.0.2.1") == 429
 
 
-def test_wrong_secrets_of_one_key_are_limited_from_all_addresses(strict: Running) -> None:
+def test_wrong_secrets_of_one_key_are_limited_from_all_addresses(strict: RunningService) -> None:
     _, number, _ = strict.keys["alice"].split("_", 2)
     wrong = [f"fl_{number}_{new_key().text.split('_', 2)[2]}" for _ in range(8)]
-    found = [status(strict, one, f"192.0.2.{place}") for place, one in enumerate(wrong)]
+    found = [request_status(strict, one, f"192.0.2.{place}") for place, one in enumerate(wrong)]
     assert found == [401] * 5 + [429] * 3
-    assert status(strict, new_key().text, "192.0.2.1") == 401
+    assert request_status(strict, new_key().text, "192.0.2.1") == 401
 
 
-def test_wrong_keys_are_limited_on_pages_and_in_the_iceberg_interface(strict: Running) -> None:
+def test_wrong_keys_are_limited_on_pages_and_in_the_iceberg_interface(
+    strict: RunningService,
+) -> None:
     client = strict.client()
     page = client.get("/sign-in").text
     token = page.partition('name="csrf" value="')[2].partition('"')[0]
@@ -76,14 +78,14 @@ def test_wrong_keys_are_limited_on_pages_and_in_the_iceberg_interface(strict: Ru
     assert "retry-after" in answer.headers
 
 
-def test_a_key_that_was_revoked_is_limited_like_a_wrong_one(strict: Running) -> None:
-    alice = strict.of("alice")
+def test_a_key_that_was_revoked_is_limited_like_a_wrong_one(strict: RunningService) -> None:
+    alice = strict.client_of("alice")
     (key,) = alice.get("/v1/principals/alice/keys").json()["keys"]
     alice.delete(f"/v1/principals/alice/keys/{key['key_id']}")
     strict.service.forget_callers()
-    found = [status(strict, strict.keys["alice"], "192.0.2.9") for _ in range(8)]
+    found = [request_status(strict, strict.keys["alice"], "192.0.2.9") for _ in range(8)]
     assert found == [401] * 5 + [429] * 3
-    (entry, *_) = strict.of("root").get("/v1/audit").json()["entries"]
+    (entry, *_) = strict.client_of("root").get("/v1/audit").json()["entries"]
     assert (entry["operation"], entry["outcome"]) == ("key.use", "denied")
     assert entry["object"] == f"{key['key_id']} from 192.0.2.9"
 
@@ -120,8 +122,8 @@ def test_many_sign_ins_of_one_visitor_do_not_sign_others_out() -> None:
     assert sign_ins.find(cookies[-50]) == sign_ins.find(cookies[-1]) == "eager"
 
 
-def test_a_token_for_a_fork_shows_no_name_of_its_parent(service: Running) -> None:
-    alice = service.of("alice")
+def test_a_token_for_a_fork_shows_no_name_of_its_parent(service: RunningService) -> None:
+    alice = service.client_of("alice")
     alice.post(C, json={"name": "alice-parent"}).raise_for_status()
     alice.post(f"{C}/alice-parent/forks", json={"name": "alice-fork"}).raise_for_status()
     made = alice.post(f"{C}/alice-fork/tokens", json={"rights": ["read"]}).json()
@@ -142,7 +144,7 @@ def test_a_token_for_a_fork_shows_no_name_of_its_parent(service: Running) -> Non
 # Proxies
 
 
-def resolved(peer: str, headers: dict[str, str], *networks: str) -> tuple[str, str]:
+def resolve_client(peer: str, headers: dict[str, str], *networks: str) -> tuple[str, str]:
     """Return the address and the scheme of a request as seen by a service."""
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     scope: dict[str, Any] = {"client": (peer, 1), "scheme": "http", "headers": encoded}
@@ -152,15 +154,21 @@ def resolved(peer: str, headers: dict[str, str], *networks: str) -> tuple[str, s
 
 def test_forwarded_headers_count_from_trusted_proxies_only() -> None:
     stated = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7", "X-Forwarded-Proto": "https"}
-    assert resolved("10.0.0.1", stated) == ("10.0.0.1", "http")
-    assert resolved("10.0.0.1", stated, "10.0.0.2") == ("10.0.0.1", "http")
-    assert resolved("10.0.0.1", stated, "10.0.0.0/8") == ("198.51.100.7", "https")
-    assert resolved("10.0.0.1", stated, "10.0.0.0/8", "198.51.100.0/24") == ("203.0.113.9", "https")
-    assert resolved("::ffff:10.0.0.1", stated, "10.0.0.1") == ("198.51.100.7", "https")
+    assert resolve_client("10.0.0.1", stated) == ("10.0.0.1", "http")
+    assert resolve_client("10.0.0.1", stated, "10.0.0.2") == ("10.0.0.1", "http")
+    assert resolve_client("10.0.0.1", stated, "10.0.0.0/8") == ("198.51.100.7", "https")
+    assert resolve_client("10.0.0.1", stated, "10.0.0.0/8", "198.51.100.0/24") == (
+        "203.0.113.9",
+        "https",
+    )
+    assert resolve_client("::ffff:10.0.0.1", stated, "10.0.0.1") == ("198.51.100.7", "https")
     forged = {"X-Forwarded-For": "127.0.0.1, nonsense, [2001:db8::1]:99"}
-    assert resolved("10.0.0.1", forged, "10.0.0.1") == ("2001:db8::1", "http")
-    assert resolved("10.0.0.1", {"X-Forwarded-For": "nonsense"}, "10.0.0.1") == ("10.0.0.1", "http")
-    assert resolved("10.0.0.1", {"X-Forwarded-Proto": "gopher"}, "10.0.0.1")[1] == "http"
+    assert resolve_client("10.0.0.1", forged, "10.0.0.1") == ("2001:db8::1", "http")
+    assert resolve_client("10.0.0.1", {"X-Forwarded-For": "nonsense"}, "10.0.0.1") == (
+        "10.0.0.1",
+        "http",
+    )
+    assert resolve_client("10.0.0.1", {"X-Forwarded-Proto": "gopher"}, "10.0.0.1")[1] == "http"
 
 
 def test_a_proxy_is_an_address_or_a_network() -> None:
@@ -176,7 +184,7 @@ def test_cookies_are_secure_behind_a_trusted_tls_proxy(
     settings: Settings, is_trusted: bool
 ) -> None:
     proxies = ("127.0.0.1",) if is_trusted else ()
-    with running(settings.model_copy(update={"trusted_proxies": proxies})) as service:
+    with run_service(settings.model_copy(update={"trusted_proxies": proxies})) as service:
         answer = service.client().get("/sign-in", headers={"X-Forwarded-Proto": "https"})
         assert ("secure" in answer.headers["set-cookie"].lower()) is is_trusted
         assert ("strict-transport-security" in answer.headers) is is_trusted
@@ -198,7 +206,7 @@ def test_a_service_without_rules_refuses_remote_clients_behind_a_proxy(
     settings: Settings, proxies: tuple[str, ...], client: str, expected: int
 ) -> None:
     trusting = settings.model_copy(update={"trusted_proxies": proxies})
-    with running(trusting, with_rules=False) as service:
+    with run_service(trusting, with_rules=False) as service:
         answer = service.client().get(C, headers={"X-Forwarded-For": client})
         assert answer.status_code == expected
 
@@ -207,22 +215,22 @@ def test_a_service_without_rules_refuses_remote_clients_behind_a_proxy(
 
 
 @pytest.fixture
-def hasty(settings: Settings) -> Iterator[Running]:
+def hasty(settings: Settings) -> Iterator[RunningService]:
     """Yield a service that waits for half a second."""
     update = {"head_seconds": 0.5, "body_seconds": 0.5, "connections": 20}
-    with running(settings.model_copy(update=update), with_rules=False) as found:
+    with run_service(settings.model_copy(update=update), with_rules=False) as found:
         yield found
 
 
 @contextmanager
-def connected(service: Running) -> Iterator[socket.socket]:
+def connect(service: RunningService) -> Iterator[socket.socket]:
     """Connect to a service."""
     host, port = service.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as found:
         yield found
 
 
-def answers(connection: socket.socket) -> bytes:
+def receive_all(connection: socket.socket) -> bytes:
     """Return everything that is received until the connection is closed."""
     found = b""
     while part := connection.recv(65536):
@@ -250,57 +258,57 @@ def drip(connection: socket.socket, part: bytes) -> float:
     "begin",
     [b"", b"GET / HT", b"GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
 )
-def test_a_connection_without_a_whole_head_is_closed(hasty: Running, begin: bytes) -> None:
-    with connected(hasty) as connection:
+def test_a_connection_without_a_whole_head_is_closed(hasty: RunningService, begin: bytes) -> None:
+    with connect(hasty) as connection:
         connection.sendall(begin)
         began = time.monotonic()
-        assert answers(connection) == b""
+        assert receive_all(connection) == b""
         assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("part", [b"\r\n", b"x"])
-def test_slow_bytes_do_not_prolong_the_wait_for_a_head(hasty: Running, part: bytes) -> None:
-    with connected(hasty) as connection:
+def test_slow_bytes_do_not_prolong_the_wait_for_a_head(hasty: RunningService, part: bytes) -> None:
+    with connect(hasty) as connection:
         if part == b"x":
             connection.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
         assert drip(connection, part) < 10
-    with connected(hasty) as connection:  # the same after a response
+    with connect(hasty) as connection:  # the same after a response
         connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         assert drip(connection, part) < 10
 
 
-def test_an_incomplete_body_times_out_and_closes_the_connection(hasty: Running) -> None:
+def test_an_incomplete_body_times_out_and_closes_the_connection(hasty: RunningService) -> None:
     head = b"POST /v1/catalogs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    with connected(hasty) as connection:
+    with connect(hasty) as connection:
         connection.sendall(head + b'Content-Length: 100\r\n\r\n{"name": ')
-        assert answers(connection).startswith(b"HTTP/1.1 408")
-    with connected(
+        assert receive_all(connection).startswith(b"HTTP/1.1 408")
+    with connect(
         hasty
     ) as connection:  # a response before the body ends does not keep the connection open
         connection.sendall(b"GET /health/live HTTP/1.1\r\nContent-Length: 9999\r\n\r\n")
         assert drip(connection, b"x") < 10
 
 
-def test_the_size_of_a_head_is_limited(open_service: Running) -> None:
-    with connected(open_service) as connection:
+def test_the_size_of_a_head_is_limited(open_service: RunningService) -> None:
+    with connect(open_service) as connection:
         began = time.monotonic()
         with suppress(ConnectionError):  # the server may close it while this side still sends
             connection.sendall(b"GET / HTTP/1.1\r\nX-Long: ")
             for _ in range(100):
                 connection.sendall(b"x" * 65536)
-            assert answers(connection).startswith(b"HTTP/1.1 431")
+            assert receive_all(connection).startswith(b"HTTP/1.1 431")
         assert time.monotonic() - began < open_service.service.settings.head_seconds
     assert open_service.client().get("/health/live").status_code == 200
 
 
-def test_the_number_of_connections_is_limited(hasty: Running) -> None:
+def test_the_number_of_connections_is_limited(hasty: RunningService) -> None:
     opened = []
     try:
         for _ in range(30):
             host, port = hasty.address.removeprefix("http://").split(":")
             opened.append(socket.create_connection((host, int(port)), timeout=20))
-        assert sum(answers(one).startswith(b"HTTP/1.1 503") for one in opened) >= 10
+        assert sum(receive_all(one).startswith(b"HTTP/1.1 503") for one in opened) >= 10
     finally:
         for one in opened:
             one.close()
@@ -324,7 +332,7 @@ def test_the_number_of_connections_per_address_is_limited() -> None:
 
 def test_a_large_body_that_is_refused_early_is_still_drained(settings: Settings) -> None:
     small = settings.model_copy(update={"body_bytes": 1000})
-    with running(small, with_rules=False) as service:
+    with run_service(small, with_rules=False) as service:
         client = service.client()
         for _ in range(3):
             answer = client.post(C, content=b"x" * 2_000_000)
@@ -336,7 +344,7 @@ def test_log_lines_name_the_address_of_the_client(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "forklake.crucible")
-    with running(settings.model_copy(update={"trusted_proxies": ("127.0.0.1",)})) as service:
-        service.of("alice").get("/v1/me", headers={"X-Forwarded-For": "192.0.2.77"})
+    with run_service(settings.model_copy(update={"trusted_proxies": ("127.0.0.1",)})) as service:
+        service.client_of("alice").get("/v1/me", headers={"X-Forwarded-For": "192.0.2.77"})
     reported = [getattr(one, "facts", {}).get("address") for one in caplog.records]
     assert "192.0.2.77" in reported

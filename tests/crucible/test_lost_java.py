@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.crucible.fix_sessions import LONG, opened
+from tests.crucible.fix_sessions import LONG, open_session
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def test_sessions_continue_after_java_died(
     process: subprocess.Popen[str], client: httpx.Client
 ) -> None:
     assert client.post("/v1/catalogs", json={"name": "c"}).status_code == 201
-    busy, idle = opened(client, "c"), opened(client, "c")
-    busy.done("CREATE TABLE t AS SELECT range AS id FROM range(1000)")
+    busy, idle = open_session(client, "c"), open_session(client, "c")
+    busy.run_successfully("CREATE TABLE t AS SELECT range AS id FROM range(1000)")
     assert idle.rows("SELECT count(*) FROM t") == [[1000]]
-    idle.done("BEGIN; INSERT INTO t SELECT range FROM range(500)")
+    idle.run_successfully("BEGIN; INSERT INTO t SELECT range FROM range(500)")
     sent = busy.run(LONG, wait_seconds=0)
     (java,) = (one for one in psutil.Process(process.pid).children() if one.name() == "java")
     java.kill()
@@ -56,6 +56,6 @@ def test_sessions_continue_after_java_died(
     assert (ended["state"], ended["error"]["code"]) == ("failed", "unavailable"), ended
     assert busy.rows("SELECT count(*) FROM t") == [[1000]]  # with a new Java
     assert idle.rows("SELECT count(*) FROM t") == [[1500]]  # still in its transaction
-    idle.done("COMMIT")
+    idle.run_successfully("COMMIT")
     assert busy.rows("SELECT count(*) FROM t") == [[1500]]
     assert client.delete(busy.path).status_code == 204

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from forklake.crucible.sessions.engines import has_tasks
-from tests.crucible.fix_sessions import LONG, Person, opened
-from tests.crucible.served import Running
+from tests.crucible.fix_sessions import LONG, Person, open_session
+from tests.crucible.served import RunningService
 
 SECONDS = 5.0  # after which all slots are free again
 # Each takes hours within one function call.
@@ -42,16 +42,16 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_cancelled_statement_frees_its_slots(sparked: Running, name: str) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales")
+def test_a_cancelled_statement_frees_its_slots(spark_service: RunningService, name: str) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales")
     number = alice.run(QUERIES[name], wait_seconds=2)["statement"]
-    seconds = _seconds_until_free(sparked, alice, number)
+    seconds = _seconds_until_free(spark_service, alice, number)
     assert seconds < SECONDS, f"{seconds:.1f} s"
     assert alice.rows("SELECT 1") == [[1]]
 
 
-def _seconds_until_free(sparked: Running, person: Person, number: int) -> float:
-    (session,) = sparked.service.sessions.all()
+def _seconds_until_free(spark_service: RunningService, person: Person, number: int) -> float:
+    (session,) = spark_service.service.sessions.all()
     (statement,) = (one for one in session.statements() if one.number == number)
     group = session._job_group(statement)
     begin = time.monotonic()
@@ -63,13 +63,13 @@ def _seconds_until_free(sparked: Running, person: Person, number: int) -> float:
     return time.monotonic() - begin
 
 
-def test_tasks_yield_to_the_planning_of_other_statements(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales")
+def test_tasks_yield_to_the_planning_of_other_statements(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales")
     number = alice.run(LONG, wait_seconds=2)["statement"]
-    (session,) = sparked.service.sessions.all()
+    (session,) = spark_service.service.sessions.all()
     process = session.session.engine.process_id
     assert process is not None
-    sparked.service.sessions.check_all()
+    spark_service.service.sessions.check_all()
     nice: dict[bool, set[int]] = {True: set(), False: set()}
     for thread in psutil.Process(process).threads():
         with suppress(OSError):

@@ -117,7 +117,7 @@ def add_delta_table(lakes: World, catalog: Catalog, table: Table) -> None:
 Seen = dict[str, dict[int, Any]]
 
 
-def everything(metastore: Metastore, account: str) -> Seen:
+def read_contents(metastore: Metastore, account: str) -> Seen:
     """Return the visible contents of all catalogs of an account at every snapshot."""
     found: Seen = {}
     for row in metastore.all_catalogs(prefix=f"{account}-"):
@@ -131,7 +131,7 @@ def everything(metastore: Metastore, account: str) -> Seen:
     return found
 
 
-def owned(lakes: World, stamp: str, ids: set[int]) -> dict[str, list[str]]:
+def list_rows(lakes: World, stamp: str, ids: set[int]) -> dict[str, list[str]]:
     """Return all rows of some catalogs in a stamp, by metastore table."""
     return {
         name: sorted(map(str, (row for row in found if row["catalog_id"] in ids)))
@@ -140,22 +140,25 @@ def owned(lakes: World, stamp: str, ids: set[int]) -> dict[str, list[str]]:
     }
 
 
-def ids_of(lakes: World, stamp: str, account: str) -> set[int]:
+def list_ids(lakes: World, stamp: str, account: str) -> set[int]:
     """Return the ids of an account's catalogs in a stamp, also of dropped ones."""
     catalogs = lakes.raw(stamp)["catalog"]
     return {row["catalog_id"] for row in catalogs if row["catalog_name"].startswith(account)}
 
 
-def consistent(lakes: World) -> None:
+def check_consistency(lakes: World) -> None:
     """Check that both stamps are consistent."""
     for stamp, place in lakes.places.items():
         assert problems(place, every_snapshot=True) == [], stamp
 
 
 def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
-    ids = ids_of(lakes, "home", ACCOUNT)
-    before, stays = everything(lakes.stamps.home, ACCOUNT), everything(lakes.stamps.home, OTHER)
-    rows_before = owned(lakes, "home", ids)
+    ids = list_ids(lakes, "home", ACCOUNT)
+    before, stays = (
+        read_contents(lakes.stamps.home, ACCOUNT),
+        read_contents(lakes.stamps.home, OTHER),
+    )
+    rows_before = list_rows(lakes, "home", ids)
     assert rows_before["dl_file_actions"]
     assert len(before) == 5
 
@@ -164,16 +167,16 @@ def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
     assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "east")
     east = lakes.metastore(ACCOUNT)
     assert east is lakes.stamps.metastore("east")
-    assert everything(east, ACCOUNT) == before
-    after = owned(lakes, "east", ids)
+    assert read_contents(east, ACCOUNT) == before
+    after = list_rows(lakes, "east", ids)
     assert {name: found for name, found in after.items() if found} == {
         name: found for name, found in rows_before.items() if found
     }
-    assert everything(lakes.stamps.home, ACCOUNT) == {}
-    left = {name for name, found in owned(lakes, "home", ids).items() if found}
+    assert read_contents(lakes.stamps.home, ACCOUNT) == {}
+    left = {name for name, found in list_rows(lakes, "home", ids).items() if found}
     assert left == {"ducklake_catalog", "ducklake_catalog_lineage", "crucible_audit"}
-    assert everything(lakes.stamps.home, OTHER) == stays
-    consistent(lakes)
+    assert read_contents(lakes.stamps.home, OTHER) == stays
+    check_consistency(lakes)
 
     caller = lakes.caller(f"owner of {ACCOUNT}", ACCOUNT)
     access = lakes.access(ACCOUNT)
@@ -182,7 +185,7 @@ def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
     catalog = access.authorization.catalog(caller, f"{ACCOUNT}-fork", "statement.write")
     append(catalog, table_of(catalog), "later.parquet")
     access.catalogs.fork(caller, ForkRequest(f"{ACCOUNT}-fork", [f"{ACCOUNT}-later"]))
-    consistent(lakes)
+    check_consistency(lakes)
 
     # Folders of moved catalogs are not used again, also after the old rows are reclaimed.
     lakes.stamps.home.reclaim_dropped()
@@ -192,7 +195,7 @@ def test_all_rows_arrive_and_none_stay_behind(lakes: World) -> None:
 
 def test_a_move_is_refused_if_names_or_folders_are_taken(lakes: World) -> None:
     east, name = lakes.stamps.metastore("east"), f"{ACCOUNT}-fork"
-    before = everything(lakes.stamps.home, ACCOUNT)
+    before = read_contents(lakes.stamps.home, ACCOUNT)
     east.create_catalog(name, data_path="/data")
     with pytest.raises(AlreadyExists, match=name):
         move_account(lakes.stamps, ACCOUNT, "east", pause=0)
@@ -200,17 +203,17 @@ def test_a_move_is_refused_if_names_or_folders_are_taken(lakes: World) -> None:
     with pytest.raises(AlreadyExists, match="folder"):
         move_account(lakes.stamps, ACCOUNT, "east", pause=0)
     assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, "home")
-    assert everything(lakes.stamps.home, ACCOUNT) == before
+    assert read_contents(lakes.stamps.home, ACCOUNT) == before
 
     # Below another data path the same folder does not conflict.
     dsn = lakes.places["east"].uri.removeprefix("ducklake:postgres:")
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("UPDATE ducklake_catalog SET data_path = '/elsewhere'")
     move_account(lakes.stamps, ACCOUNT, "east", pause=0)
-    assert everything(east, ACCOUNT) == before
+    assert read_contents(east, ACCOUNT) == before
     row = east.catalog(name).row
     assert row.path == f"{row.catalog_uuid}/"
-    consistent(lakes)
+    check_consistency(lakes)
 
 
 def test_accounts_with_forks_of_each_other_cannot_be_moved(lakes: World) -> None:
@@ -219,35 +222,35 @@ def test_accounts_with_forks_of_each_other_cannot_be_moved(lakes: World) -> None
     access = lakes.access(ACCOUNT)
     access.grants.add(mine, f"{ACCOUNT}-base", theirs.name, "forker")
     access.catalogs.fork(theirs, ForkRequest(f"{ACCOUNT}-base", [f"{OTHER}-of-mine"], mode="copy"))
-    before = everything(lakes.stamps.home, ACCOUNT)
+    before = read_contents(lakes.stamps.home, ACCOUNT)
     for account in (ACCOUNT, OTHER):
         with pytest.raises(InvalidInput, match="cannot be moved"):
             move_account(lakes.stamps, account, "east", pause=0)
         assert lakes.stamps.find_account(account) == Account(account, "home")
-    assert everything(lakes.stamps.home, ACCOUNT) == before
-    consistent(lakes)
+    assert read_contents(lakes.stamps.home, ACCOUNT) == before
+    check_consistency(lakes)
 
 
-class Cut(Exception):
+class Interruption(Exception):
     """Simulated end of the process."""
 
 
-def cut_short(lakes: World, phase: str, stamp: str) -> None:
+def interrupt_move(lakes: World, phase: str, stamp: str) -> None:
     """Start a move to a stamp, and interrupt it at a phase."""
 
     def observe_phase(name: str) -> None:
         if name == phase:
-            raise Cut
+            raise Interruption
 
     phases.observer = observe_phase
     try:
-        with pytest.raises(Cut):
+        with pytest.raises(Interruption):
             move_account(lakes.stamps, ACCOUNT, stamp, pause=0)
     finally:
         phases.observer = None
 
 
-def other(stamp: str) -> str:
+def other_stamp(stamp: str) -> str:
     """Return the other one of the two stamps."""
     return "home" if stamp == "east" else "east"
 
@@ -256,37 +259,37 @@ SWITCHED = {"move.switched", "move.erased", "move.cleaned"}
 
 
 def test_an_interrupted_move_starts_over(lakes: World) -> None:
-    before = everything(lakes.stamps.home, ACCOUNT)
+    before = read_contents(lakes.stamps.home, ACCOUNT)
     old, new = "home", "east"
     for phase in MOVE_PHASES:
-        cut_short(lakes, phase, new)
+        interrupt_move(lakes, phase, new)
         lives = lakes.stamps.find_account(ACCOUNT).stamp
         assert lives == (new if phase in SWITCHED else old), phase
-        assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
+        assert read_contents(lakes.metastore(ACCOUNT), ACCOUNT) == before
 
         move_account(lakes.stamps, ACCOUNT, new, pause=0)
         assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, new)
-        assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
-        assert everything(lakes.stamps.metastore(old), ACCOUNT) == {}
+        assert read_contents(lakes.metastore(ACCOUNT), ACCOUNT) == before
+        assert read_contents(lakes.stamps.metastore(old), ACCOUNT) == {}
         old, new = new, old
     assert move_account(lakes.stamps, ACCOUNT, old, pause=0) == MoveResult(ACCOUNT, old)
-    consistent(lakes)
+    check_consistency(lakes)
     change(lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-fork"), 7)
-    consistent(lakes)
+    check_consistency(lakes)
 
 
 def test_an_interrupted_move_can_be_settled(lakes: World) -> None:
-    before = everything(lakes.stamps.home, ACCOUNT)
+    before = read_contents(lakes.stamps.home, ACCOUNT)
     lives = "home"
     for phase in ("move.locked", "move.arrived", "move.switched"):
-        cut_short(lakes, phase, other(lives))
+        interrupt_move(lakes, phase, other_stamp(lives))
         assert finish_moves(lakes.stamps) == [ACCOUNT]
         assert finish_moves(lakes.stamps) == []
-        lives = other(lives) if phase in SWITCHED else lives
+        lives = other_stamp(lives) if phase in SWITCHED else lives
         assert lakes.stamps.find_account(ACCOUNT) == Account(ACCOUNT, lives)
-        assert everything(lakes.metastore(ACCOUNT), ACCOUNT) == before
-        assert everything(lakes.stamps.metastore(other(lives)), ACCOUNT) == {}
-    consistent(lakes)
+        assert read_contents(lakes.metastore(ACCOUNT), ACCOUNT) == before
+        assert read_contents(lakes.stamps.metastore(other_stamp(lives)), ACCOUNT) == {}
+    check_consistency(lakes)
 
 
 def test_an_account_is_read_only_during_its_move(lakes: World) -> None:
@@ -361,7 +364,7 @@ def test_a_commit_begun_before_a_move_waits_and_is_then_refused(lakes: World) ->
     assert outcome == NotFound.__name__
     moved = lakes.metastore(ACCOUNT).catalog(f"{ACCOUNT}-base")
     assert "too-late.parquet" not in {file.path for file in moved.now().data_files(table)}
-    consistent(lakes)
+    check_consistency(lakes)
 
 
 def test_every_metastore_table_of_catalogs_is_listed_as_moved_or_not_moved() -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.concurrency.consistency import problems
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 from tests.fix_metastore import Place
 
 MANY = 64
@@ -26,7 +26,9 @@ def backend() -> str:
     return "postgresql"
 
 
-def at_once(service: Running, request: Callable[[httpx.Client, int], httpx.Response]) -> Answers:
+def request_at_once(
+    service: RunningService, request: Callable[[httpx.Client, int], httpx.Response]
+) -> Answers:
     """Return the responses to requests that start together, each over its own connection."""
     start = Barrier(MANY)
 
@@ -48,11 +50,13 @@ def create(path: str, prefix: str, client: httpx.Client, number: int) -> httpx.R
 
 
 @pytest.mark.slow
-def test_parallel_creations_get_unique_snapshots(open_service: Running, place: Place) -> None:
-    made = at_once(open_service, partial(create, C, "c"))
+def test_parallel_creations_get_unique_snapshots(
+    open_service: RunningService, place: Place
+) -> None:
+    made = request_at_once(open_service, partial(create, C, "c"))
     assert len({row["begin_snapshot"] for row in made}) == MANY
     assert len({row["catalog_id"] for row in made}) == MANY
-    at_once(open_service, partial(create, f"{C}/c0/schemas", "s"))
+    request_at_once(open_service, partial(create, f"{C}/c0/schemas", "s"))
     client = open_service.client()
     history = client.get(f"{C}/c0/snapshots").json()["snapshots"]
     assert len({one["snapshot_id"] for one in history}) == len(history) == 1 + MANY
@@ -63,10 +67,12 @@ def test_parallel_creations_get_unique_snapshots(open_service: Running, place: P
 
 
 @pytest.mark.slow
-def test_parallel_forks_each_get_their_own_answer(open_service: Running, place: Place) -> None:
+def test_parallel_forks_each_get_their_own_answer(
+    open_service: RunningService, place: Place
+) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})
-    made = at_once(open_service, partial(create, f"{C}/c/forks", "f"))
+    made = request_at_once(open_service, partial(create, f"{C}/c/forks", "f"))
     assert [[row["name"] for row in one["catalogs"]] for one in made] == [
         [f"f{number}"] for number in range(MANY)
     ]
@@ -75,7 +81,7 @@ def test_parallel_forks_each_get_their_own_answer(open_service: Running, place: 
     assert problems(place) == []
 
 
-def test_forks_created_in_one_batch_fail_individually(open_service: Running) -> None:
+def test_forks_created_in_one_batch_fail_individually(open_service: RunningService) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})
     client.post(f"{C}/c/forks", json={"name": "f7"})

@@ -21,7 +21,7 @@ import forklake
 from forklake.crucible.settings import Settings
 from forklake.errors import InvalidInput
 from tests.concurrency.consistency import problems
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 from tests.fix_metastore import Place
 
 PROGRAM = os.environ.get("FORKLAKE_PGBOUNCER") or shutil.which(
@@ -72,15 +72,15 @@ def pooled(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture
-def served(postgres_dsn: str, pooled: Place, tmp_path: Path) -> Iterator[Running]:
+def served(postgres_dsn: str, pooled: Place, tmp_path: Path) -> Iterator[RunningService]:
     """Yield a service behind the pooler; its tables were created without it."""
     forklake.open(f"ducklake:postgres:{postgres_dsn}", create=True).close()
-    with running(Settings(metastore=pooled.uri, data_path=str(tmp_path))) as found:
+    with run_service(Settings(metastore=pooled.uri, data_path=str(tmp_path))) as found:
         yield found
 
 
-def test_a_service_works_behind_a_pooler(served: Running, postgres_dsn: str) -> None:
-    alice = served.of("alice")
+def test_a_service_works_behind_a_pooler(served: RunningService, postgres_dsn: str) -> None:
+    alice = served.client_of("alice")
     assert alice.post(C, json={"name": "alice-a"}).status_code == 201
 
     def work(number: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from forklake.crucible.metrics import Metrics
 from forklake.crucible.retries import ATTEMPTS, retry_transient
 from forklake.crucible.settings import Settings
 from forklake.errors import AlreadyExists, Conflict, InvalidInput
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 from tests.fix_metastore import Place
 from tests.fix_proxy import CuttableProxy
 
@@ -32,10 +32,10 @@ def proxy(shared_database: str) -> Iterator[CuttableProxy]:
 
 
 @pytest.fixture
-def distant(settings: Settings, proxy: CuttableProxy) -> Iterator[Running]:
+def distant(settings: Settings, proxy: CuttableProxy) -> Iterator[RunningService]:
     """Yield a service whose connections break."""
     away = settings.model_copy(update={"metastore": f"ducklake:postgres:{proxy.dsn()}"})
-    with running(away, with_rules=False) as found:
+    with run_service(away, with_rules=False) as found:
         yield found
 
 
@@ -47,7 +47,7 @@ def retries(client: httpx.Client) -> float:
 
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
 def test_a_lost_connection_is_hidden_from_clients(
-    distant: Running, proxy: CuttableProxy, direction: str
+    distant: RunningService, proxy: CuttableProxy, direction: str
 ) -> None:
     client = distant.client()
     for number in range(5):
@@ -64,7 +64,7 @@ def test_a_lost_connection_is_hidden_from_clients(
 
 
 def test_a_read_of_the_catalog_is_retried_after_a_lost_connection(
-    distant: Running, proxy: CuttableProxy
+    distant: RunningService, proxy: CuttableProxy
 ) -> None:
     client = distant.client()
     client.post(C, json={"name": "c"})

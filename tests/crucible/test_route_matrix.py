@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from forklake.access.callers import LOCAL
 from forklake.access.roles import ROLES, Right, Role
 from forklake.crucible.pages.installation import PAGES
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 from tests.crucible.test_strangers import COLUMN, OTHERS, THEIRS, body_for, routes
 
 C = "/v1/catalogs"
@@ -53,7 +53,7 @@ def parse_rights(table: dict[Right, str]) -> dict[str, Right]:
     return {route: right for right, names in table.items() for route in names.split()}
 
 
-def filled(path: str) -> str:
+def fill_path(path: str) -> str:
     """Return a path with values for its parameters."""
     values = {**OTHERS, "catalog": THEIRS, "other": THEIRS, "principal": "bob"}
     for name, value in values.items():
@@ -62,9 +62,9 @@ def filled(path: str) -> str:
 
 
 @pytest.fixture
-def people(service: Running) -> dict[Role, httpx.Client]:
+def people(service: RunningService) -> dict[Role, httpx.Client]:
     """Return a client in every role on a catalog with a table."""
-    alice, access = service.of("alice"), service.service.access
+    alice, access = service.client_of("alice"), service.service.access
     alice.post(C, json={"name": THEIRS}).raise_for_status()
     table = {"name": "t", "columns": [COLUMN, {"name": "a", "type": "int32"}]}
     alice.post(f"{C}/{THEIRS}/schemas/main/tables", json=table).raise_for_status()
@@ -92,7 +92,7 @@ def test_every_route_of_a_catalog_requires_the_listed_right(
             if is_allowed and name in TOO_MUCH:
                 continue
             body = body_for(method, path, route)
-            answer = client.request(method, filled(path), json=body)
+            answer = client.request(method, fill_path(path), json=body)
             assert (answer.status_code == 403) is not is_allowed, (role, name, answer.text)
 
 
@@ -114,7 +114,7 @@ def test_admins_cannot_grant_or_revoke_admin_and_owner_roles(
 
 
 def test_every_page_of_a_catalog_requires_the_listed_right(
-    service: Running, people: dict[Role, httpx.Client]
+    service: RunningService, people: dict[Role, httpx.Client]
 ) -> None:
     needed, prefix = parse_rights(PAGE_NEEDED), "/catalogs/{catalog}"
     known = {
@@ -138,7 +138,7 @@ def test_every_page_of_a_catalog_requires_the_listed_right(
             if is_allowed and name in TOO_MUCH:
                 continue
             given = form if method == "POST" else None
-            answer = client.request(method, filled(path), data=given, params={"name": "t"})
+            answer = client.request(method, fill_path(path), data=given, params={"name": "t"})
             assert (answer.status_code == 403) is not is_allowed, (role, name, answer.text)
             if answer.status_code == 403:
                 assert "not sent from a page of this visit" not in answer.text

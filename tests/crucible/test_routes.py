@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from forklake.crucible.api import ROUTERS
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 C = "/v1/catalogs"
 S = f"{C}/c/schemas"
@@ -241,7 +241,7 @@ def test_pages_of_catalogs_list_each_once(client: httpx.Client) -> None:
     assert found == names
 
 
-def test_an_expired_fork_is_dropped_by_the_service(open_service: Running) -> None:
+def test_an_expired_fork_is_dropped_by_the_service(open_service: RunningService) -> None:
     client = open_service.client()
     client.post(C, json={"name": "c"})
     client.post(f"{C}/c/forks", json={"name": "short", "ttl_seconds": 1})

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from forklake.crucible.logs import JsonFormatter
 from forklake.crucible.settings import Settings
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 from tests.fix_metastore import Place
 from tests.fix_proxy import CuttableProxy
 
@@ -39,7 +39,7 @@ def proxy(shared_database: str) -> Iterator[CuttableProxy]:
 @pytest.fixture
 def guarded(
     settings: Settings, place: Place, shared_database: str, proxy: CuttableProxy
-) -> Iterator[Running]:
+) -> Iterator[RunningService]:
     """Yield a service that logs in with a password."""
     with psycopg.connect(shared_database, autocommit=True) as connection:
         connection.execute(
@@ -51,7 +51,7 @@ def guarded(
     assert PASSWORD in dsn
     try:
         away = settings.model_copy(update={"metastore": f"ducklake:postgres:{dsn}"})
-        with running(away) as found:
+        with run_service(away) as found:
             yield found
     finally:
         with psycopg.connect(shared_database, autocommit=True) as connection:
@@ -83,10 +83,10 @@ def use(client: httpx.Client) -> list[httpx.Response]:
 
 @pytest.mark.slow
 def test_secrets_are_never_revealed(
-    guarded: Running, proxy: CuttableProxy, caplog: pytest.LogCaptureFixture
+    guarded: RunningService, proxy: CuttableProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    alice, root = guarded.of("alice"), guarded.of("root")
+    alice, root = guarded.client_of("alice"), guarded.client_of("root")
     shown = use(alice) + use(root) + use(guarded.client(WRONG))
     made = [
         alice.post(f"{C}/alice-1/tokens", json={"rights": ["read"]}),

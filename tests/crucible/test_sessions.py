@@ -16,43 +16,48 @@ from forklake.crucible.sessions.statements import StatementRequest, StatementSta
 from forklake.crucible.settings import Settings
 from forklake.engines.local.calculator import calculator, interrupt
 from forklake.errors import ForklakeError, NotFound, QuotaExceeded
-from tests.crucible.fix_sessions import LONG, opened
-from tests.crucible.served import Running
+from tests.crucible.fix_sessions import LONG, open_session
+from tests.crucible.served import RunningService
 
 if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
 
 
-def test_sessions_are_isolated(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    other = opened(sparked.of("alice"), "alice-sales", alias="same")
-    alice.done("CREATE SCHEMA s; CREATE TABLE s.t (id INTEGER); USE lake.s; BEGIN")
-    alice.done("PREPARE add AS INSERT INTO t VALUES ($1); EXECUTE add(1)")
+def test_sessions_are_isolated(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    other = open_session(spark_service.client_of("alice"), "alice-sales", alias="same")
+    alice.run_successfully("CREATE SCHEMA s; CREATE TABLE s.t (id INTEGER); USE lake.s; BEGIN")
+    alice.run_successfully("PREPARE add AS INSERT INTO t VALUES ($1); EXECUTE add(1)")
     assert alice.rows("SELECT * FROM t") == [[1]]
     assert other.rows("SELECT * FROM s.t") == []
-    assert other.refused("EXECUTE add(2)") == "not_found"
-    assert other.refused("SELECT * FROM lake.s.t") == "not_found"
-    assert other.refused("COMMIT") == "invalid_input"
+    assert other.run_failing("EXECUTE add(2)") == "not_found"
+    assert other.run_failing("SELECT * FROM lake.s.t") == "not_found"
+    assert other.run_failing("COMMIT") == "invalid_input"
     states = [one.client.get(one.path).json() for one in (alice, other)]
     assert [one["in_transaction"] for one in states] == [True, False]
     assert [one["current"] for one in states] == [["lake", "s"], ["same", "main"]]
-    assert alice.done("COMMIT")["kind"] == "COMMIT"
+    assert alice.run_successfully("COMMIT")["kind"] == "COMMIT"
     assert other.rows("SELECT * FROM s.t") == [[1]]
-    alice.done("BEGIN; INSERT INTO t VALUES (2)")
+    alice.run_successfully("BEGIN; INSERT INTO t VALUES (2)")
     assert alice.client.delete(alice.path).status_code == 204
     assert alice.client.get(alice.path).status_code == 404
     assert other.rows("SELECT count(*) FROM s.t") == [[1]]  # the open transaction was rolled back
 
 
-def test_statements_run_in_order_and_sessions_side_by_side(sparked: Running) -> None:
-    people = [opened(sparked.of(one), f"{one}-sales", alias="lake") for one in ("alice", "bob")]
+def test_statements_run_in_order_and_sessions_side_by_side(spark_service: RunningService) -> None:
+    people = [
+        open_session(spark_service.client_of(one), f"{one}-sales", alias="lake")
+        for one in ("alice", "bob")
+    ]
     for person in people:
-        person.done("CREATE TABLE t (id INTEGER)")
+        person.run_successfully("CREATE TABLE t (id INTEGER)")
     blocked = people[0].run(LONG, wait_seconds=0)
     waiting = [people[0].run(f"INSERT INTO t VALUES ({n})", wait_seconds=0) for n in range(5)]
     assert {one["state"] for one in waiting} == {"queued"}
     with ThreadPoolExecutor(4) as pool:  # the other session is not blocked by this one
-        counts = list(pool.map(lambda n: people[1].done(f"INSERT INTO t VALUES ({n})"), range(4)))
+        counts = list(
+            pool.map(lambda n: people[1].run_successfully(f"INSERT INTO t VALUES ({n})"), range(4))
+        )
     assert [one["changed"] for one in counts] == [1] * 4
     assert people[0].client.get(people[0].path).json()["waiting"] == 5
     path = f"{people[0].path}/statements"
@@ -63,9 +68,11 @@ def test_statements_run_in_order_and_sessions_side_by_side(sparked: Running) -> 
     assert [one["statement"] for one in listed] == sorted(one["statement"] for one in listed)
 
 
-def test_a_statement_is_polled_cancelled_and_timed_out(sparked: Running, engine: Engine) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    alice.done("CREATE TABLE t (id BIGINT); SELECT 1")
+def test_a_statement_is_polled_cancelled_and_timed_out(
+    spark_service: RunningService, engine: Engine
+) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    alice.run_successfully("CREATE TABLE t (id BIGINT); SELECT 1")
     tracker = engine.spark.sparkContext.statusTracker()
     sent = alice.run(LONG, wait_seconds=0)
     path = f"{alice.path}/statements/{sent['statement']}"
@@ -88,12 +95,12 @@ def test_a_statement_is_polled_cancelled_and_timed_out(sparked: Running, engine:
     assert alice.rows("SHOW TABLES") == [["t"]]
 
 
-def test_queries_leave_no_threads_behind(sparked: Running) -> None:
+def test_queries_leave_no_threads_behind(spark_service: RunningService) -> None:
     def called_back() -> int:
         return sum(one.name.endswith("(run)") for one in threading.enumerate())
 
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    alice.done("CREATE TABLE t (id INTEGER); INSERT INTO t SELECT range FROM range(10)")
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    alice.run_successfully("CREATE TABLE t (id INTEGER); INSERT INTO t SELECT range FROM range(10)")
     requested = []
     for _ in range(16):  # each time Spark lists the files from another of its threads
         assert alice.rows("SELECT count(*) FROM t") == [[10]]
@@ -117,9 +124,9 @@ def test_duckdb_computations_can_be_interrupted() -> None:
     interrupt(thread)  # while it computes nothing
 
 
-def test_a_failing_statement_does_not_affect_other_sessions(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    bob = opened(sparked.of("bob"), "bob-sales", alias="lake")
+def test_a_failing_statement_does_not_affect_other_sessions(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    bob = open_session(spark_service.client_of("bob"), "bob-sales", alias="lake")
     long, longer = "repeat('x', 60000000)", "repeat('x', (range + 60000000)::INTEGER)"
     for sql in (
         f"SELECT {' || '.join([long] * 30)} FROM range(2)",  # while Spark plans it
@@ -133,26 +140,28 @@ def test_a_failing_statement_does_not_affect_other_sessions(sparked: Running) ->
         assert "OutOfMemory" in ended["error"]["message"]
         assert alice.rows("SELECT 40 + 2") == [[42]]
         assert bob.rows("SELECT 1 + 1") == [[2]]
-    assert alice.refused("SELECT error('on purpose')") == "invalid_input"
-    assert alice.refused("SELECT 1 / 'x'") == "invalid_input"
-    assert alice.refused("not a statement") == "invalid_input"
+    assert alice.run_failing("SELECT error('on purpose')") == "invalid_input"
+    assert alice.run_failing("SELECT 1 / 'x'") == "invalid_input"
+    assert alice.run_failing("not a statement") == "invalid_input"
 
 
 @pytest.fixture
-def sessions(sparked: Running, engine: Engine) -> Callable[..., Sessions]:
+def sessions(spark_service: RunningService, engine: Engine) -> Callable[..., Sessions]:
     """Return a factory of sessions with other settings, without a background watcher."""
 
     def made(clock: Callable[[], float], **settings: object) -> Sessions:
-        given = sparked.service.settings.model_copy(update=settings)
+        given = spark_service.service.settings.model_copy(update=settings)
         return Sessions(Settings.model_validate(given), clock=clock)
 
     return made
 
 
-def test_idle_sessions_are_closed(sparked: Running, sessions: Callable[..., Sessions]) -> None:
+def test_idle_sessions_are_closed(
+    spark_service: RunningService, sessions: Callable[..., Sessions]
+) -> None:
     now = [0.0]
     some = sessions(lambda: now[0], idle_seconds=60)
-    access = sparked.service.access
+    access = spark_service.service.access
     idle, busy = (some.open(access, LOCAL, "alice-sales", alias="lake") for _ in range(2))
     sql = "CREATE TABLE t (id INTEGER); BEGIN; INSERT INTO t VALUES (1)"
     statement = idle.submit(StatementRequest(LOCAL, sql, None, "duckdb", 60))
@@ -185,12 +194,12 @@ def test_idle_sessions_are_closed(sparked: Running, sessions: Callable[..., Sess
 
 
 def test_sessions_and_statements_are_limited(
-    sparked: Running, sessions: Callable[..., Sessions]
+    spark_service: RunningService, sessions: Callable[..., Sessions]
 ) -> None:
-    access = sparked.service.access
+    access = spark_service.service.access
     some = sessions(lambda: 0.0, sessions=3, sessions_per_principal=2, result_bytes=2**21)
     alice, bob, root = (
-        access.authentication.identify(sparked.keys[one]) for one in ("alice", "bob", "root")
+        access.authentication.identify(spark_service.keys[one]) for one in ("alice", "bob", "root")
     )
     first = some.open(access, alice, "alice-sales")
     some.open(access, alice, "alice-sales")

@@ -20,9 +20,9 @@ from forklake.sql.dispatch import handlers
 from forklake.sql.functions import registry
 from forklake.sql.guard import FUNCTIONS, STATEMENTS
 from tests.access.conftest import World
-from tests.crucible.fix_sessions import Person, opened
+from tests.crucible.fix_sessions import Person, open_session
 from tests.crucible.forbidden import FORBIDDEN
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 CANARY = "canary-7f3a"
 REFUSALS = {"forbidden", "unsupported", "invalid_input", "not_found"}
@@ -40,7 +40,7 @@ def test_every_statement_and_function_maps_to_an_operation() -> None:
     }
 
 
-def snapshots(running: Running) -> tuple[int, int]:
+def snapshots(running: RunningService) -> tuple[int, int]:
     """Return the snapshots of both catalogs, and check that there are no others."""
     metastore = running.service.home
     names = sorted(row.catalog_name for row in metastore.all_catalogs())
@@ -48,15 +48,23 @@ def snapshots(running: Running) -> tuple[int, int]:
     return tuple(metastore.catalog(name).now().snapshot_id for name in names)  # type: ignore[return-value]
 
 
-def test_forbidden_statements_are_refused_and_do_nothing(sparked: Running, tmp_path: Path) -> None:
+def test_forbidden_statements_are_refused_and_do_nothing(
+    spark_service: RunningService, tmp_path: Path
+) -> None:
     file = tmp_path / "there.csv"
     file.write_text(f"a,b\n1,{CANARY}\n")
-    bob = opened(sparked.of("bob"), "bob-sales")
-    bob.done(f"CREATE TABLE secret (s VARCHAR); INSERT INTO secret VALUES ('{CANARY}')")
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
-    before, listed = snapshots(sparked), sorted(tmp_path.iterdir())
-    words = {"file": str(file), "folder": str(tmp_path), "uri": sparked.service.settings.metastore}
+    bob = open_session(spark_service.client_of("bob"), "bob-sales")
+    bob.run_successfully(f"CREATE TABLE secret (s VARCHAR); INSERT INTO secret VALUES ('{CANARY}')")
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    alice.run_successfully(
+        "CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')"
+    )
+    before, listed = snapshots(spark_service), sorted(tmp_path.iterdir())
+    words = {
+        "file": str(file),
+        "folder": str(tmp_path),
+        "uri": spark_service.service.settings.metastore,
+    }
     wrong = []
     for text in FORBIDDEN:
         sql = text
@@ -71,14 +79,14 @@ def test_forbidden_statements_are_refused_and_do_nothing(sparked: Running, tmp_p
     assert alice.rows("SELECT * FROM t") == [[1, "mine"]]
     names = alice.rows("SHOW TABLES")
     assert names == [["t"]]
-    assert snapshots(sparked)[1] == before[1]
+    assert snapshots(spark_service)[1] == before[1]
     assert sorted(tmp_path.iterdir()) == listed
     assert alice.client.get(alice.path).json()["current"] == ["lake", "main"]
 
 
-def test_the_audit_records_forbidden_statements(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    uri = sparked.service.settings.metastore
+def test_the_audit_records_forbidden_statements(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    uri = spark_service.service.settings.metastore
     tried = {
         "SELECT * FROM read_csv('/etc/passwd')": "/etc/passwd",
         "FROM '/etc/shadow.csv'": "/etc/shadow.csv",
@@ -90,19 +98,19 @@ def test_the_audit_records_forbidden_statements(sparked: Running) -> None:
         "ATTACH 'bob-sales' AS other": "bob-sales",
     }
     for sql, what in tried.items():
-        assert alice.refused(sql) in {"forbidden", "not_found"}, sql
-        (newest,) = sparked.service.access.audit.list(LOCAL, limit=1)
+        assert alice.run_failing(sql) in {"forbidden", "not_found"}, sql
+        (newest,) = spark_service.service.access.audit.list(LOCAL, limit=1)
         assert (newest.principal, newest.object, newest.outcome) == ("alice", what, "denied"), sql
 
 
-def test_keys_of_encrypted_files_are_not_shown(sparked: Running) -> None:
-    root = sparked.service.home
+def test_keys_of_encrypted_files_are_not_shown(spark_service: RunningService) -> None:
+    root = spark_service.service.home
     catalog = root.catalog("alice-sales")
     with catalog.transaction() as transaction:
         table = transaction.create_table("secret", [ColumnSpec("a", "int64")])
         file = NewDataFile("secret.parquet", 10, 1000, encryption_key="canary-of-the-key")
         transaction.add_data_files(table, [file])
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
     for sql in (
         "FROM ducklake_list_files('lake', 'secret')",
         "FROM lake.list_files('secret')",
@@ -113,8 +121,8 @@ def test_keys_of_encrypted_files_are_not_shown(sparked: Running) -> None:
         assert "canary-of-the-key" not in found
 
 
-def test_texts_and_names_are_never_evaluated(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+def test_texts_and_names_are_never_evaluated(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
     call = "reflect('java.lang.System', 'getenv', 'PATH')"
     hostile = [
         f"\\', {call} --",
@@ -135,8 +143,8 @@ def test_texts_and_names_are_never_evaluated(sparked: Running) -> None:
     assert alice.rows(f"SELECT * FROM (SELECT {named})") == [list(range(len(hostile)))]
 
 
-def test_a_default_cannot_call_spark_functions(sparked: Running) -> None:
-    client = sparked.of("alice")
+def test_a_default_cannot_call_spark_functions(spark_service: RunningService) -> None:
+    client = spark_service.client_of("alice")
     tables = "/v1/catalogs/alice-sales/schemas/main/tables"
     call = "reflect('java.lang.System', 'getProperty', 'user.home')"
     hostile = [
@@ -158,16 +166,16 @@ def test_a_default_cannot_call_spark_functions(sparked: Running) -> None:
     # A text default is never evaluated.
     text = {"name": "z", "type": "varchar", "default": call}
     assert client.post(f"{tables}/t/columns", json=text).status_code == 201
-    alice = opened(client, "alice-sales", alias="lake")
-    alice.done("INSERT INTO t (id) SELECT i FROM range(1) AS r(i)")
+    alice = open_session(client, "alice-sales", alias="lake")
+    alice.run_successfully("INSERT INTO t (id) SELECT i FROM range(1) AS r(i)")
     assert alice.rows("SELECT * FROM t") == [[0, None, call]]
 
 
-def test_the_spark_dialect_is_disabled(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    assert alice.refused("SELECT 1", dialect="spark") == "forbidden"
+def test_the_spark_dialect_is_disabled(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    assert alice.run_failing("SELECT 1", dialect="spark") == "forbidden"
     # Views that were defined in another session do not bypass it.
-    catalog = sparked.service.home.catalog("alice-sales")
+    catalog = spark_service.service.home.catalog("alice-sales")
     with catalog.transaction() as transaction:
         transaction.create_view(
             "escape", "SELECT reflect('java.lang.System', 'getenv', 'PATH')", dialect="spark"
@@ -175,8 +183,8 @@ def test_the_spark_dialect_is_disabled(sparked: Running) -> None:
         transaction.create_view(
             "peek", "SELECT * FROM __ducklake_metadata_lake.ducklake_catalog", dialect="duckdb"
         )
-    assert alice.refused("SELECT * FROM lake.escape") == "forbidden"
-    assert alice.refused("SELECT * FROM lake.peek") == "forbidden"
+    assert alice.run_failing("SELECT * FROM lake.escape") == "forbidden"
+    assert alice.run_failing("SELECT * FROM lake.peek") == "forbidden"
 
 
 @pytest.fixture
@@ -213,10 +221,12 @@ UPKEEP = (
 )
 
 
-def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -> None:
-    root = sparked.service.access
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
+def test_roles_decide_what_statements_may_do(spark_service: RunningService, cautious: None) -> None:
+    root = spark_service.service.access
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    alice.run_successfully(
+        "CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')"
+    )
     allowed: dict[str, list[tuple[str, ...]]] = {
         "reader": [READS],
         "writer": [READS, WRITES],
@@ -224,7 +234,7 @@ def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -
     }
     for role, groups in allowed.items():
         root.grants.add(LOCAL, "alice-sales", "bob", role)
-        bob = opened(sparked.of("bob"), "alice-sales", alias="lake")
+        bob = open_session(spark_service.client_of("bob"), "alice-sales", alias="lake")
         for group in (READS, WRITES, UPKEEP):
             states = {
                 sql: (found["state"], (found["error"] or {}).get("code"))
@@ -241,30 +251,32 @@ def test_roles_decide_what_statements_may_do(sparked: Running, cautious: None) -
     assert {("maintenance.run", "done"), ("maintenance.run", "denied")} <= audited
 
 
-def test_a_revoked_right_ends_at_once(sparked: Running, cautious: None) -> None:
-    access = sparked.service.access
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    alice.done("CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')")
+def test_a_revoked_right_ends_at_once(spark_service: RunningService, cautious: None) -> None:
+    access = spark_service.service.access
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    alice.run_successfully(
+        "CREATE TABLE t (id INTEGER, s VARCHAR); INSERT INTO t VALUES (1, 'mine')"
+    )
     access.grants.add(LOCAL, "alice-sales", "bob", "writer")
-    bob = opened(sparked.of("bob"), "bob-sales", alias="own")
-    bob.done("ATTACH 'alice-sales' AS lake")
-    bob.done("BEGIN")
-    bob.done("INSERT INTO lake.t VALUES (2, 'bob')")
+    bob = open_session(spark_service.client_of("bob"), "bob-sales", alias="own")
+    bob.run_successfully("ATTACH 'alice-sales' AS lake")
+    bob.run_successfully("BEGIN")
+    bob.run_successfully("INSERT INTO lake.t VALUES (2, 'bob')")
     access.grants.add(LOCAL, "alice-sales", "bob", "reader")
-    assert bob.refused("COMMIT") == "forbidden"
-    bob.done("ROLLBACK")
+    assert bob.run_failing("COMMIT") == "forbidden"
+    bob.run_successfully("ROLLBACK")
     assert bob.rows("SELECT count(*) FROM lake.t") == [[1]]
     access.grants.revoke(LOCAL, "alice-sales", "bob")
-    assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
-    assert bob.refused("SELECT * FROM ducklake_snapshots('lake')") == "not_found"
+    assert bob.run_failing("SELECT count(*) FROM lake.t") == "not_found"
+    assert bob.run_failing("SELECT * FROM ducklake_snapshots('lake')") == "not_found"
     assert [row[0] for row in bob.rows("SHOW DATABASES")] == ["own"]
     # A new catalog of the same name is not the old one.
     access.grants.add(LOCAL, "alice-sales", "bob", "writer")
-    bob.done("SELECT count(*) FROM lake.t")
+    bob.run_successfully("SELECT count(*) FROM lake.t")
     access.catalogs.drop(LOCAL, ["alice-sales"])
     access.catalogs.create(LOCAL, CreateRequest(["alice-sales"]))
     access.grants.add(LOCAL, "alice-sales", "bob", "writer")
-    assert bob.refused("SELECT count(*) FROM lake.t") == "not_found"
+    assert bob.run_failing("SELECT count(*) FROM lake.t") == "not_found"
 
 
 def test_queued_statements_check_their_caller_again(metastore: Metastore) -> None:
@@ -290,29 +302,33 @@ def test_queued_statements_check_their_caller_again(metastore: Metastore) -> Non
     run(world.bob)
 
 
-def test_forks_and_catalog_lists_respect_rights(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
+def test_forks_and_catalog_lists_respect_rights(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
     fork = "CALL ducklake_fork_catalog('lake', 'alice-fork')"
     assert alice.rows(fork)[0][1:] == ["alice-fork", True]
-    assert alice.refused(fork) == "already_exists"
-    assert alice.refused("CALL ducklake_fork_catalog('lake', 'bob-fork')") == "forbidden"
-    assert alice.refused("CALL ducklake_fork_catalog('lake', 'bob-sales')") == "forbidden"
+    assert alice.run_failing(fork) == "already_exists"
+    assert alice.run_failing("CALL ducklake_fork_catalog('lake', 'bob-fork')") == "forbidden"
+    assert alice.run_failing("CALL ducklake_fork_catalog('lake', 'bob-sales')") == "forbidden"
     listed = alice.rows("SELECT catalog_name FROM ducklake_catalogs() ORDER BY 1")
     assert listed == [["alice-fork"], ["alice-sales"]]
-    address = sparked.service.home.database.address
+    address = spark_service.service.home.database.address
     for sql in ("SELECT * FROM duckdb_databases()", "SELECT * FROM ducklake_settings('lake')"):
         assert address not in json.dumps(alice.rows(sql))
-    alice.done("ATTACH 'alice-fork' AS f (READ_ONLY); USE f")
-    assert alice.refused("CREATE TABLE t (id INTEGER)") == "forbidden"
+    alice.run_successfully("ATTACH 'alice-fork' AS f (READ_ONLY); USE f")
+    assert alice.run_failing("CREATE TABLE t (id INTEGER)") == "forbidden"
 
 
-def test_a_session_is_visible_to_its_owner_only(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales")
-    number = alice.done("SELECT 42 AS x")["statement"]
+def test_a_session_is_visible_to_its_owner_only(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales")
+    number = alice.run_successfully("SELECT 42 AS x")["statement"]
     token = alice.client.post(
         "/v1/catalogs/alice-sales/tokens", json={"rights": ["read"], "seconds": 60}
     ).json()["token"]
-    for other in (sparked.of("bob"), sparked.of("root"), sparked.client(token)):
+    for other in (
+        spark_service.client_of("bob"),
+        spark_service.client_of("root"),
+        spark_service.client(token),
+    ):
         thief = Person(other, alice.session)
         for ask, path in (
             (other.get, thief.path),
@@ -329,9 +345,9 @@ def test_a_session_is_visible_to_its_owner_only(sparked: Running) -> None:
             assert [one.pop("request_id") for one in bodies]
             assert bodies[0] == bodies[1]
         assert other.get("/v1/sessions").json() == {"sessions": []}
-    assert alice.done("SELECT 1")
-    bob = sparked.of("bob").post("/v1/sessions", json={"catalog": "alice-sales"})
-    nobody = sparked.of("bob").post("/v1/sessions", json={"catalog": "alice-nothing"})
+    assert alice.run_successfully("SELECT 1")
+    bob = spark_service.client_of("bob").post("/v1/sessions", json={"catalog": "alice-sales"})
+    nobody = spark_service.client_of("bob").post("/v1/sessions", json={"catalog": "alice-nothing"})
     assert bob.status_code == nobody.status_code == 404
 
 

@@ -13,8 +13,8 @@ from forklake.client import connect
 from forklake.client.sessions import RemoteSession, RemoteStatement
 from forklake.crucible.api.sessions import ARROW
 from forklake.crucible.sessions import rows as kept
-from tests.crucible.fix_sessions import Person, opened
-from tests.crucible.served import Running
+from tests.crucible.fix_sessions import Person, open_session
+from tests.crucible.served import RunningService
 
 EVERYTHING = """
 SELECT n,
@@ -79,12 +79,12 @@ def as_json(value: Any, kind: pa.DataType) -> Any:
 
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_all_types_read_the_same_in_json_and_arrow(
-    sparked: Running, monkeypatch: pytest.MonkeyPatch, where: str
+    spark_service: RunningService, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     if where == "file":
         monkeypatch.setattr("forklake.crucible.sessions.result_transfer.IN_MEMORY", 0)
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    found = alice.done(EVERYTHING)
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    found = alice.run_successfully(EVERYTHING)
     assert found["row_count"] == 5
     rows, table, types = pages(alice, found["statement"], limit=2)
     assert types == {one.name: str(one.type) for one in table.schema}
@@ -97,20 +97,20 @@ def test_all_types_read_the_same_in_json_and_arrow(
     assert (beyond["rows"], beyond["next"], beyond["row_count"]) == ([], None, 5)
 
 
-def test_results_of_all_kinds_of_statements(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    assert alice.done("CREATE TABLE t (id INTEGER, s VARCHAR)")["changed"] is None
-    assert alice.done("INSERT INTO t SELECT range, 'x' FROM range(10)")["changed"] == 10
-    assert alice.done("DELETE FROM t WHERE id < 4")["changed"] == 4
-    nothing = alice.done("SELECT * FROM t WHERE id < 0")
+def test_results_of_all_kinds_of_statements(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    assert alice.run_successfully("CREATE TABLE t (id INTEGER, s VARCHAR)")["changed"] is None
+    assert alice.run_successfully("INSERT INTO t SELECT range, 'x' FROM range(10)")["changed"] == 10
+    assert alice.run_successfully("DELETE FROM t WHERE id < 4")["changed"] == 4
+    nothing = alice.run_successfully("SELECT * FROM t WHERE id < 0")
     assert [one["name"] for one in nothing["columns"]] == ["id", "s"]
     assert pages(alice, nothing["statement"], 10)[0] == []
-    twice = alice.done("SELECT id, id FROM t ORDER BY 1 DESC LIMIT 1")
+    twice = alice.run_successfully("SELECT id, id FROM t ORDER BY 1 DESC LIMIT 1")
     assert pages(alice, twice["statement"], 10)[0] == [[9, 9]]
     given = alice.rows("SELECT $a, $b, $c", parameters={"a": [1, 2], "b": None, "c": {"x": "y"}})
     assert given == [[[1, 2], None, {"x": "y"}]]
-    assert alice.refused("SELECT ?", parameters=[1, 2]) == "invalid_input"
-    many = alice.done("SELECT range FROM range(300000) ORDER BY range DESC")
+    assert alice.run_failing("SELECT ?", parameters=[1, 2]) == "invalid_input"
+    many = alice.run_successfully("SELECT range FROM range(300000) ORDER BY range DESC")
     rows, table, _ = pages(alice, many["statement"], limit=100_000)
     assert rows[0] == [299_999]
     assert rows[-1] == [0]
@@ -119,28 +119,32 @@ def test_results_of_all_kinds_of_statements(sparked: Running) -> None:
     assert unknown.status_code == 404
 
 
-def test_pages_are_limited_in_bytes(sparked: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_limited_in_bytes(
+    spark_service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kept, "PAGE_BYTES", 10_000)
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    number = alice.done("SELECT n, repeat('x', 999) AS s FROM range(50) AS r(n) ORDER BY n")
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    number = alice.run_successfully(
+        "SELECT n, repeat('x', 999) AS s FROM range(50) AS r(n) ORDER BY n"
+    )
     path = f"{alice.path}/statements/{number['statement']}/rows"
     first = alice.client.get(path, params={"limit": 1000}).json()
     assert 1 <= first["next"] == len(first["rows"]) < 11
     rows, table, _ = pages(alice, number["statement"], 1000)
     assert [row[0] for row in rows] == table["n"].to_pylist() == list(range(50))
-    with connect(sparked.address, sparked.keys["alice"]) as client:
+    with connect(spark_service.address, spark_service.keys["alice"]) as client:
         remote = RemoteStatement(RemoteSession(client.transport, alice.session), 1)
         assert remote.result().arrow()["n"].to_pylist() == list(range(50))
     # A row that is larger than a page has its own page.
-    large = alice.done("SELECT repeat('x', 20000) AS s FROM range(2)")["statement"]
+    large = alice.run_successfully("SELECT repeat('x', 20000) AS s FROM range(2)")["statement"]
     assert [len(row[0]) for row in pages(alice, large, 10)[0]] == [20_000, 20_000]
 
 
-def test_values_do_not_fill_the_memory_of_the_service(sparked: Running) -> None:
-    alice = opened(sparked.of("alice"), "alice-sales", alias="lake")
-    alice.done("CREATE TABLE t (s VARCHAR, l BIGINT[])")
+def test_values_do_not_fill_the_memory_of_the_service(spark_service: RunningService) -> None:
+    alice = open_session(spark_service.client_of("alice"), "alice-sales", alias="lake")
+    alice.run_successfully("CREATE TABLE t (s VARCHAR, l BIGINT[])")
     for value in ("repeat('x', 80000000), NULL", "NULL, range(10000000)"):
-        assert alice.refused(f"INSERT INTO t VALUES ({value})") == "invalid_input"
+        assert alice.run_failing(f"INSERT INTO t VALUES ({value})") == "invalid_input"
     default = "repeat('x', 80000000)"  # the lists of above take seconds  # language: ok
-    assert alice.refused(f"CREATE TABLE u (x VARCHAR DEFAULT {default})") == "invalid_input"
+    assert alice.run_failing(f"CREATE TABLE u (x VARCHAR DEFAULT {default})") == "invalid_input"
     assert alice.rows("SELECT count(*) FROM t") == [[0]]

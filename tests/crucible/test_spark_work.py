@@ -12,19 +12,19 @@ from forklake.access.callers import LOCAL
 from forklake.crucible import maintenance_runs
 from forklake.crucible.maintenance_runs import MaintenanceRequest, Operation
 from forklake.crucible.settings import Settings
-from tests.crucible.fix_sessions import opened
-from tests.crucible.served import Running, running
+from tests.crucible.fix_sessions import open_session
+from tests.crucible.served import RunningService, run_service
 
 C = "/v1/catalogs/alice-work"
 S = f"{C}/schemas/main"
 
 
-def test_views_and_maintenance_work_on_rows(sparked: Running) -> None:
-    alice = sparked.of("alice")
+def test_views_and_maintenance_work_on_rows(spark_service: RunningService) -> None:
+    alice = spark_service.client_of("alice")
     alice.post("/v1/catalogs", json={"name": "alice-work"})
-    person = opened(alice, "alice-work", alias="lake")
-    person.done("CREATE TABLE t AS SELECT range AS id FROM range(10)")
-    person.done("INSERT INTO t SELECT range FROM range(5)")
+    person = open_session(alice, "alice-work", alias="lake")
+    person.run_successfully("CREATE TABLE t AS SELECT range AS id FROM range(10)")
+    person.run_successfully("INSERT INTO t SELECT range FROM range(5)")
 
     view = {"name": "a view", "sql": "SELECT count(*) AS n FROM t"}
     made = alice.post(f"{S}/views", json=view)
@@ -51,7 +51,7 @@ def test_views_and_maintenance_work_on_rows(sparked: Running) -> None:
     runs = alice.get(f"{C}/maintenance/runs").json()["runs"]
     assert [run["operation"] for run in runs] == ["flush", "rewrite", "merge"]
     assert {run["state"] for run in runs} == {"done"}
-    assert sparked.of("bob").get(f"{C}/maintenance/runs").status_code == 404
+    assert spark_service.client_of("bob").get(f"{C}/maintenance/runs").status_code == 404
 
 
 def test_requests_that_wait_for_spark_do_not_block_others(
@@ -67,7 +67,7 @@ def test_requests_that_wait_for_spark_do_not_block_others(
     monkeypatch.setattr(merging, "diff", endless)
     monkeypatch.setitem(maintenance_runs._PLAIN, Operation.EXPIRE, lambda *_: len(str(endless())))
     few = settings.model_copy(update={"threads": 2})
-    with running(few, with_rules=False) as service, ThreadPoolExecutor(4) as pool:
+    with run_service(few, with_rules=False) as service, ThreadPoolExecutor(4) as pool:
         client = service.client()
         client.post("/v1/batch/create", json={"names": ["a", "b"]}).raise_for_status()
         path, body = "/v1/catalogs/a/maintenance/expire", {"wait_seconds": 30}
@@ -83,15 +83,15 @@ def test_requests_that_wait_for_spark_do_not_block_others(
 
 
 def test_queued_runs_are_limited_per_catalog(
-    sparked: Running, monkeypatch: pytest.MonkeyPatch
+    spark_service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_end = threading.Event()
     monkeypatch.setitem(maintenance_runs._PLAIN, Operation.EXPIRE, lambda *_: int(may_end.wait(60)))
-    home, runs = sparked.service.home, sparked.service.maintenance_runs
+    home, runs = spark_service.service.home, spark_service.service.maintenance_runs
     runs.start(
         home.catalog("bob-sales"), MaintenanceRequest(Operation.EXPIRE)
     )  # all other runs wait for it
-    alice = sparked.of("alice")
+    alice = spark_service.client_of("alice")
     path = "/v1/catalogs/alice-sales/maintenance/expire"
     try:
         for _ in range(maintenance_runs.MOST_WAITING):
@@ -100,5 +100,5 @@ def test_queued_runs_are_limited_per_catalog(
         runs.start(home.catalog("bob-sales"), MaintenanceRequest(Operation.EXPIRE))
     finally:
         may_end.set()
-    found = sparked.service.access.audit.list(LOCAL, catalog="alice-sales", limit=1)
+    found = spark_service.service.access.audit.list(LOCAL, catalog="alice-sales", limit=1)
     assert [(one.operation, one.outcome) for one in found] == [("maintenance.run", "failed")]

@@ -17,7 +17,7 @@ from forklake.model.requests import CreateRequest
 from forklake.store.access import list_principals
 from forklake.store.stamps import MOST_STAMPS, Account
 from tests.crucible.fix_stamps import World, database, world
-from tests.crucible.served import running
+from tests.crucible.served import run_service
 
 
 @pytest.fixture
@@ -105,8 +105,8 @@ def test_stamps_are_reopened_and_other_metastores_refused(
 def test_a_service_routes_every_account_to_its_stamp(postgres_server: Any) -> None:
     with database(postgres_server) as home, database(postgres_server) as east:
         settings = Settings(metastore=home, create=True, stamps={"east": east}, data_path="/data")
-        with running(settings) as service:
-            root = service.of("root")
+        with run_service(settings) as service:
+            root = service.client_of("root")
             made = root.post("/v1/accounts", json={"name": "far", "stamp": "east"})
             assert (made.status_code, made.json()["stamp"]) == (201, "east")
             assert root.get("/v1/accounts").json()["stamps"] == ["home", "east"]

@@ -14,7 +14,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from forklake.crucible.api import ROUTERS
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 C = "/v1/catalogs"
 THEIRS, MISSING = "alice-there", "alice-wrong"  # of equal length, and so are the responses
@@ -92,9 +92,9 @@ def collect_responses(
 
 
 @pytest.fixture
-def there(service: Running) -> Running:
+def service_with_catalog(service: RunningService) -> RunningService:
     """Return a service in which alice has a catalog with a table."""
-    alice = service.of("alice")
+    alice = service.client_of("alice")
     assert alice.post(C, json={"name": THEIRS}).status_code == 201
     columns = [{"name": name, "type": "int32"} for name in "ab"]
     made = alice.post(f"{C}/{THEIRS}/schemas/main/tables", json={"name": "t", "columns": columns})
@@ -102,8 +102,8 @@ def there(service: Running) -> Running:
     return service
 
 
-def test_catalogs_of_others_look_like_missing_ones(there: Running) -> None:
-    bob = there.of("bob")
+def test_catalogs_of_others_look_like_missing_ones(service_with_catalog: RunningService) -> None:
+    bob = service_with_catalog.client_of("bob")
     theirs, missing = (
         collect_responses(bob, "catalog", THEIRS),
         collect_responses(bob, "catalog", MISSING),
@@ -112,15 +112,15 @@ def test_catalogs_of_others_look_like_missing_ones(there: Running) -> None:
     for route, answer in theirs.items():
         assert answer == missing[route], route
         assert answer[0] == 404, (route, answer)
-    assert there.of("alice").get(f"{C}/{THEIRS}").status_code == 200
+    assert service_with_catalog.client_of("alice").get(f"{C}/{THEIRS}").status_code == 200
 
 
-def test_a_token_for_another_catalog_reveals_nothing(there: Running) -> None:
-    alice = there.of("alice")
+def test_a_token_for_another_catalog_reveals_nothing(service_with_catalog: RunningService) -> None:
+    alice = service_with_catalog.client_of("alice")
     alice.post(C, json={"name": "alice-other"})
     body = {"rights": ["read", "fork", "write", "administer", "own"]}
     token = alice.post(f"{C}/alice-other/tokens", json=body).json()["token"]
-    holder = there.client(token)
+    holder = service_with_catalog.client(token)
     assert holder.get(f"{C}/alice-other").status_code == 200
     assert collect_responses(holder, "catalog", THEIRS) == collect_responses(
         holder, "catalog", MISSING
@@ -143,9 +143,9 @@ def test_every_path_parameter_is_tested() -> None:
 
 @pytest.mark.parametrize("parameter", ["principal", "session"])
 def test_principals_and_sessions_of_others_look_like_missing_ones(
-    there: Running, parameter: str
+    service_with_catalog: RunningService, parameter: str
 ) -> None:
-    bob = there.of("bob")
+    bob = service_with_catalog.client_of("bob")
     real = {"principal": "alice", "session": "1" * 24}[parameter]
     wrong = {"principal": "alicf", "session": "2" * 24}[parameter]
     theirs = collect_responses(bob, parameter, real)
@@ -155,11 +155,13 @@ def test_principals_and_sessions_of_others_look_like_missing_ones(
         assert answer[0] in (403, 404), (route, answer)
 
 
-def test_without_a_valid_credential_nothing_is_revealed(there: Running) -> None:
-    key = there.keys["alice"]
+def test_without_a_valid_credential_nothing_is_revealed(
+    service_with_catalog: RunningService,
+) -> None:
+    key = service_with_catalog.keys["alice"]
     bad = ["", "fl_0_0", key[:-1], f"{key[:-2]}xx", key.upper(), "fl2.1.1.r.9999999999.000001.x.x"]
     for credential in bad:
-        client = there.client(credential)
+        client = service_with_catalog.client(credential)
         for path in (C, f"{C}/{THEIRS}", f"{C}/{MISSING}", "/v1/me", "/v1/sessions"):
             answer = client.get(path)
             assert answer.status_code == 401, (credential, path)
@@ -167,26 +169,26 @@ def test_without_a_valid_credential_nothing_is_revealed(there: Running) -> None:
         answer = client.post(C, json={"nonsense": True})
         assert answer.status_code == 401
     for header in ("Basic YTpi", "Bearer", f"bearer: {key}", key):
-        answer = there.client().get(C, headers={"Authorization": header})
+        answer = service_with_catalog.client().get(C, headers={"Authorization": header})
         assert answer.status_code == 401
     for query in ("access_token", "token", "key", "authorization"):
-        assert there.client().get(C, params={query: key}).status_code == 401
+        assert service_with_catalog.client().get(C, params={query: key}).status_code == 401
 
 
-def test_a_revoked_key_is_refused(there: Running) -> None:
-    alice, root = there.of("alice"), there.of("root")
+def test_a_revoked_key_is_refused(service_with_catalog: RunningService) -> None:
+    alice, root = service_with_catalog.client_of("alice"), service_with_catalog.client_of("root")
     assert alice.get("/v1/me").json()["principal"] == "alice"
     (key,) = root.get("/v1/principals/alice/keys").json()["keys"]
     assert alice.delete(f"/v1/principals/alice/keys/{key['key_id']}").status_code == 204
     assert alice.get("/v1/me").status_code == 401
     made = root.post("/v1/principals/alice/keys").json()
-    assert there.client(made["key"]).get(f"{C}/{THEIRS}").status_code == 200
+    assert service_with_catalog.client(made["key"]).get(f"{C}/{THEIRS}").status_code == 200
     assert root.delete("/v1/principals/alice").status_code == 204
-    assert there.client(made["key"]).get(f"{C}/{THEIRS}").status_code == 401
+    assert service_with_catalog.client(made["key"]).get(f"{C}/{THEIRS}").status_code == 401
 
 
-def test_granted_rights_work_and_others_are_forbidden(there: Running) -> None:
-    alice, bob = there.of("alice"), there.of("bob")
+def test_granted_rights_work_and_others_are_forbidden(service_with_catalog: RunningService) -> None:
+    alice, bob = service_with_catalog.client_of("alice"), service_with_catalog.client_of("bob")
     assert alice.put(f"{C}/{THEIRS}/grants/bob", json={"role": "reader"}).status_code == 204
     assert [one["principal"] for one in alice.get(f"{C}/{THEIRS}/grants").json()["grants"]] == [
         "alice",
@@ -204,12 +206,12 @@ def test_granted_rights_work_and_others_are_forbidden(there: Running) -> None:
     assert len(alice.get(f"{C}/{THEIRS}/tree").json()["nodes"]) == 1
     assert alice.delete(f"{C}/{THEIRS}/grants/bob").status_code == 204
     assert bob.get(f"{C}/bob-f").status_code == 404
-    entries = there.of("root").get("/v1/audit?limit=1000").json()["entries"]
+    entries = service_with_catalog.client_of("root").get("/v1/audit?limit=1000").json()["entries"]
     assert {"done", "denied"} <= {one["outcome"] for one in entries}
 
 
-def test_exceeded_limits_are_reported(there: Running) -> None:
-    root, alice = there.of("root"), there.of("alice")
+def test_exceeded_limits_are_reported(service_with_catalog: RunningService) -> None:
+    root, alice = service_with_catalog.client_of("root"), service_with_catalog.client_of("alice")
     assert root.put("/v1/principals/alice/quota", json={"catalogs": 2}).json()["catalogs"] == 2
     assert alice.get("/v1/principals/alice/quota").json()["catalogs"] == 2
     assert alice.post(C, json={"name": "alice-2"}).status_code == 201
@@ -218,8 +220,8 @@ def test_exceeded_limits_are_reported(there: Running) -> None:
     assert answer.json()["error"]["code"] == "quota_exceeded"
 
 
-def test_root_operations_are_for_roots_only(there: Running) -> None:
-    root, bob = there.of("root"), there.of("bob")
+def test_root_operations_are_for_roots_only(service_with_catalog: RunningService) -> None:
+    root, bob = service_with_catalog.client_of("root"), service_with_catalog.client_of("bob")
     body = {"name": "carol", "account": "carol", "prefixes": ["carol-"]}
     for method, path, stated in (
         ("GET", "/v1/principals", None),

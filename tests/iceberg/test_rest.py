@@ -13,7 +13,7 @@ from pyiceberg.exceptions import UnauthorizedError
 
 import forklake
 from forklake.crucible.settings import Settings
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 from tests.interop.files import add_rows
 from tests.interop.readers import bare_duckdb
 
@@ -21,14 +21,14 @@ PARENT, FORK = "alice-sales", "alice-fork 1"
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """Yield a service with a catalog of alice, and a fork of it with one more row."""
     place: Path = tmp_path_factory.mktemp("iceberg")
     settings = Settings(
         metastore=f"ducklake:{place / 'meta.db'}", create=True, data_path=str(place / "data")
     )
-    with running(settings) as found:
-        alice = found.of("alice")
+    with run_service(settings) as found:
+        alice = found.client_of("alice")
         assert alice.post("/v1/catalogs", json={"name": PARENT}).status_code == 201
         columns = [{"name": "id", "type": "bigint"}, {"name": "n", "type": "varchar"}]
         body = {"name": "t", "columns": columns}
@@ -40,13 +40,13 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield found
 
 
-def client(there: Running, name: str, warehouse: str) -> RestCatalog:
+def client(there: RunningService, name: str, warehouse: str) -> RestCatalog:
     """Return the pyiceberg client of a user."""
     uri = f"{there.address}/iceberg"
     return RestCatalog("lake", uri=uri, warehouse=warehouse, token=there.keys[name])
 
 
-def test_pyiceberg_lists_and_reads_every_fork(there: Running) -> None:
+def test_pyiceberg_lists_and_reads_every_fork(there: RunningService) -> None:
     for warehouse, expected in ((PARENT, [1, 2]), (FORK, [1, 2, 3])):
         found = client(there, "alice", warehouse)
         assert found.list_namespaces() == [("main",)]
@@ -63,7 +63,7 @@ def test_pyiceberg_lists_and_reads_every_fork(there: Running) -> None:
 @pytest.mark.skipif(
     find_spec("duckdb_extension_httpfs") is None, reason="DuckDB needs it to call services"
 )
-def test_duckdb_lists_and_reads_every_fork(there: Running) -> None:
+def test_duckdb_lists_and_reads_every_fork(there: RunningService) -> None:
     with bare_duckdb("httpfs", "avro", "iceberg") as connection:
         connection.execute(f"CREATE SECRET s (TYPE iceberg, TOKEN '{there.keys['alice']}')")
         place = f"SECRET s, ENDPOINT '{there.address}/iceberg', DEFAULT_SCHEMA 'main'"
@@ -73,7 +73,7 @@ def test_duckdb_lists_and_reads_every_fork(there: Running) -> None:
             connection.execute("INSERT INTO lake.main.t VALUES (4, 'q')")
 
 
-def test_nothing_can_be_changed(there: Running) -> None:
+def test_nothing_can_be_changed(there: RunningService) -> None:
     table = client(there, "alice", PARENT).load_table("main.t")
     with pytest.raises(NotImplementedError, match="does not support"):
         client(there, "alice", PARENT).drop_table("main.t")
@@ -82,14 +82,14 @@ def test_nothing_can_be_changed(there: Running) -> None:
         ("POST", f"{PARENT}/namespaces/main/tables/t"),
         ("DELETE", f"{PARENT}/namespaces/main/tables/t"),
     ):
-        answer = there.of("alice").request(method, f"/iceberg/v1/{path}", json={})
+        answer = there.client_of("alice").request(method, f"/iceberg/v1/{path}", json={})
         assert answer.status_code == 403
         assert answer.json()["error"]["type"] == "ForbiddenException"
     assert table.scan().count() == 2
 
 
-def test_an_unreadable_catalog_looks_like_a_missing_one(there: Running) -> None:
-    bob = there.of("bob")
+def test_an_unreadable_catalog_looks_like_a_missing_one(there: RunningService) -> None:
+    bob = there.client_of("bob")
     for rest in ("", "/main", "/main/tables", "/main/tables/t", "/main/views"):
         answers = [
             bob.get(f"/iceberg/v1/{name}/namespaces{rest}") for name in (PARENT, "alice-wrong")
@@ -104,8 +104,8 @@ def test_an_unreadable_catalog_looks_like_a_missing_one(there: Running) -> None:
     assert there.client().get("/iceberg/v1/config").status_code == 401
 
 
-def test_errors_have_the_shape_of_iceberg(there: Running) -> None:
-    alice = there.of("alice")
+def test_errors_have_the_shape_of_iceberg(there: RunningService) -> None:
+    alice = there.client_of("alice")
     cases = {
         "/iceberg/v1/config": (400, "BadRequestException"),
         f"/iceberg/v1/{PARENT}/namespaces/none": (404, "NotFoundException"),

@@ -15,7 +15,7 @@ from forklake.crucible.settings import Settings
 from forklake.errors import Forbidden, InvalidInput, NotFound
 from tests.behavior.builders import a_table, append
 from tests.cli.conftest import CommandLine
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 from tests.merging.test_adopting import insert
 
 
@@ -109,14 +109,18 @@ def test_commands_diff_and_merge(dry: Session, metastore: Metastore, uri: str) -
 
 
 @pytest.fixture
-def service(uri: str, dry: Session) -> Iterator[Running]:
-    with running(Settings(metastore=uri, expiry_seconds=3600)) as found:
+def service(uri: str, dry: Session) -> Iterator[RunningService]:
+    with run_service(Settings(metastore=uri, expiry_seconds=3600)) as found:
         yield found
 
 
-def test_routes_check_rights_on_both_sides(service: Running, metastore: Metastore) -> None:
+def test_routes_check_rights_on_both_sides(service: RunningService, metastore: Metastore) -> None:
     fill(metastore)
-    access, alice, bob = service.service.access, service.of("alice"), service.of("bob")
+    access, alice, bob = (
+        service.service.access,
+        service.client_of("alice"),
+        service.client_of("bob"),
+    )
     for name, person, role in (
         ("sales", "alice", Role.WRITER),
         ("agent", "alice", Role.READER),
@@ -144,7 +148,7 @@ def test_routes_check_rights_on_both_sides(service: Running, metastore: Metastor
 
 
 def test_sessions_of_a_service_check_the_same_rights(
-    service: Running, metastore: Metastore
+    service: RunningService, metastore: Metastore
 ) -> None:
     access = service.service.access
     access.grants.add(LOCAL, "sales", "alice", Role.READER)

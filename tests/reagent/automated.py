@@ -30,7 +30,7 @@ class Clock:
 
 
 @dataclass
-class Marking:
+class MarkingHandler:
     """Work that adds a file to the table `done` of its catalog, under the key of the firing."""
 
     metastore: Metastore
@@ -40,10 +40,10 @@ class Marking:
     def __call__(self, work: FiringRun) -> SnapshotId | None:
         self.works.append(work)
         self.before(work)
-        return mark(self.metastore.catalog(work.catalog), work.key)
+        return add_mark(self.metastore.catalog(work.catalog), work.key)
 
 
-def mark(catalog: Catalog, key: str) -> SnapshotId | None:
+def add_mark(catalog: Catalog, key: str) -> SnapshotId | None:
     """Add a file to `done`, once for each key."""
     with catalog.transaction(idempotency_key=key) as transaction:
         table = transaction.table("done")
@@ -51,7 +51,7 @@ def mark(catalog: Catalog, key: str) -> SnapshotId | None:
     return None if transaction.committed is None else transaction.committed.snapshot_id
 
 
-def marks(catalog: Catalog) -> list[str]:
+def read_marks(catalog: Catalog) -> list[str]:
     """Return the keys of files in `done`, with repetitions."""
     seen = catalog.now()
     files = seen.data_files(seen.state.table("done"))
@@ -85,7 +85,7 @@ class World:
     def __post_init__(self) -> None:
         self.shop = shop(self.metastore)
         self.automations = Automations(self.metastore, clock=self.clock)
-        self.marking = Marking(self.metastore)
+        self.marking = MarkingHandler(self.metastore)
         self.runner = self.new_runner()
 
     def new_runner(self) -> Runner:

@@ -19,7 +19,7 @@ from forklake.reagent.automations.lease import Lease
 from forklake.store.automations import Automation, CatchUp, Overlap, database_time
 from forklake.store.firings import Firing, State
 from tests.fix_metastore import BACKENDS
-from tests.reagent.automated import LEASE, WORKBOOK, World, append, mark, marks
+from tests.reagent.automated import LEASE, WORKBOOK, World, add_mark, append, read_marks
 
 HOURLY: dict[str, Any] = {"workbook_text": WORKBOOK, "schedule": "0 * * * *"}
 WATCHING: dict[str, Any] = {"workbook_text": WORKBOOK, "table": "orders"}
@@ -137,7 +137,7 @@ def test_a_schedule_fires_once_at_its_time(world: World) -> None:
     assert world.runner.run_due() == []
     (last,) = world.automations.history("hourly")
     assert replace(last, leased_until=None) == firing
-    assert marks(world.shop) == [firing.key]
+    assert read_marks(world.shop) == [firing.key]
     assert world.automations.all()[0][1] == last
 
 
@@ -176,7 +176,7 @@ def test_occasions_during_a_run_are_skipped_or_queued(world: World) -> None:
     for claimed in (first, second):
         assert world.runner.run(*claimed).state == "succeeded"
     assert [one.name for one, _ in world.runner.run_due()] == ["queues"]
-    assert len(marks(world.shop)) == 3
+    assert len(read_marks(world.shop)) == 3
 
 
 @on_every_backend
@@ -200,7 +200,11 @@ def test_an_automation_can_be_fired_manually(world: World) -> None:
     world.automations.add("hourly", "shop", **HOURLY)
     fired = [world.automations.fire("hourly") for _ in range(2)]
     done = [one for _, one in world.runner.run_due()]
-    assert sorted(one.key for one in done) == sorted(one.key for one in fired) == marks(world.shop)
+    assert (
+        sorted(one.key for one in done)
+        == sorted(one.key for one in fired)
+        == read_marks(world.shop)
+    )
     world.automations.disable("hourly")
     world.automations.fire("hourly")
     assert world.runner.run_due() == []
@@ -306,7 +310,7 @@ def test_a_firing_is_taken_over_when_its_lease_expires(world: World) -> None:
     # The silent runner returns: it cannot record anything, and its commit does not count.
     late = silent.run(*claimed)
     assert "Taken over by another runner" in str(late.message)
-    assert marks(world.shop) == [firing.key]
+    assert read_marks(world.shop) == [firing.key]
     (kept,) = world.automations.history("hourly")
     assert (kept.owner, kept.state, kept.tries) == (other.owner, "succeeded", 2)
     lease = Lease(world.metastore.database, claimed[1], LEASE, world.clock)
@@ -321,12 +325,12 @@ def test_a_commit_whose_runner_died_after_it_counts(world: World) -> None:
     plan_firings(world.metastore, world.clock)
     claimed = world.runner.claim()
     assert claimed is not None
-    snapshot = mark(world.shop, claimed[1].key)
+    snapshot = add_mark(world.shop, claimed[1].key)
     world.pass_time(seconds=61)
     ((_, firing),) = world.new_runner().run_due()
     assert (firing.state, firing.result_snapshot) == ("succeeded", snapshot)
     assert world.marking.works == []  # no work was left
-    assert marks(world.shop) == [firing.key]
+    assert read_marks(world.shop) == [firing.key]
 
 
 def test_a_failed_retry_after_a_committed_attempt_counts_as_success(world: World) -> None:
@@ -337,7 +341,7 @@ def test_a_failed_retry_after_a_committed_attempt_counts_as_success(world: World
     world.pass_time(seconds=61)
 
     def outrun(work: FiringRun) -> None:
-        mark(world.shop, work.key)
+        add_mark(world.shop, work.key)
         raise ForklakeError("A concurrent commit was first.")
 
     world.marking.before = outrun
@@ -400,7 +404,7 @@ def test_many_threads_of_a_process_share_the_work(world: World) -> None:
         for _ in range(18):
             assert done.acquire(timeout=60)
     assert [world.states(name) for name in names] == [["succeeded"] * 3] * 6
-    assert len(set(marks(world.shop))) == len(marks(world.shop)) == 18
+    assert len(set(read_marks(world.shop))) == len(read_marks(world.shop)) == 18
 
 
 @on_every_backend

@@ -19,7 +19,15 @@ from forklake.store.automations import Watched
 from tests.concurrency.processes import CONTEXT, TIMEOUT_SECONDS, Start, in_processes
 from tests.fix_metastore import Place
 from tests.fix_postgres import PostgresServer
-from tests.reagent.automated import LEASE, WORKBOOK, Clock, Marking, World, append, marks
+from tests.reagent.automated import (
+    LEASE,
+    WORKBOOK,
+    Clock,
+    MarkingHandler,
+    World,
+    append,
+    read_marks,
+)
 
 FIRING_PHASES = [phase for phase in phases.PHASES if phase.startswith("firing.")]
 # Phases at which the run itself is interrupted: before its commit and after it.
@@ -35,7 +43,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 def run_due(start: Start, *, place: Place, clock: Clock) -> list[tuple[str, str]]:
     """Run due firings in a process, and return their keys and states."""
     with place.open() as metastore:
-        runner = Runner(metastore, Marking(metastore), lease=LEASE, clock=clock)
+        runner = Runner(metastore, MarkingHandler(metastore), lease=LEASE, clock=clock)
         start()
         return [(firing.key, firing.state.value) for _, firing in runner.run_due()]
 
@@ -62,14 +70,14 @@ def test_each_firing_is_run_by_one_of_many_runners(place: Place) -> None:
         keys = [key for key, _ in ran]
         assert len(keys) == len(set(keys)) == 48
         assert {state for _, state in ran} == {"succeeded"}
-        assert marks(world.shop) == sorted(keys)
+        assert read_marks(world.shop) == sorted(keys)
         assert sum(1 for run in runs if run) > 1
         for name in names:
             assert world.states(name) == ["succeeded"] * 6
             assert {one.tries for one in world.automations.history(name)} == {1}
 
 
-def killed_at(phase: str, place: Place, clock: Clock) -> None:
+def run_until_killed(phase: str, place: Place, clock: Clock) -> None:
     """Run a runner that is killed the first time that it reaches a phase."""
 
     def die(reached: str) -> None:
@@ -78,7 +86,7 @@ def killed_at(phase: str, place: Place, clock: Clock) -> None:
 
     with place.open() as metastore:
         phases.observer = die
-        Runner(metastore, Marking(metastore), lease=LEASE, clock=clock).run_due()
+        Runner(metastore, MarkingHandler(metastore), lease=LEASE, clock=clock).run_due()
 
 
 def test_a_runner_killed_at_any_phase_loses_and_repeats_nothing(place: Place) -> None:
@@ -89,7 +97,7 @@ def test_a_runner_killed_at_any_phase_loses_and_repeats_nothing(place: Place) ->
         )
         for number, phase in enumerate(KILLED_AT, start=1):
             world.pass_time(hours=1)
-            process = CONTEXT.Process(target=killed_at, args=(phase, place, world.clock))
+            process = CONTEXT.Process(target=run_until_killed, args=(phase, place, world.clock))
             process.start()
             process.join(TIMEOUT_SECONDS)
             assert process.exitcode == -signal.SIGKILL, phase
@@ -97,9 +105,9 @@ def test_a_runner_killed_at_any_phase_loses_and_repeats_nothing(place: Place) ->
             world.pass_time(seconds=LEASE.total_seconds() + 1)
             world.runner.run_due()
             assert world.states("hourly") == ["succeeded"] * number, phase
-            assert len(marks(world.shop)) == number, phase
+            assert len(read_marks(world.shop)) == number, phase
         history = world.automations.history("hourly")
-        assert marks(world.shop) == sorted(one.key for one in history)
+        assert read_marks(world.shop) == sorted(one.key for one in history)
         # Claimed, interrupted twice, completed.
         assert Counter(one.tries for one in history)[2] == 4
 
@@ -123,7 +131,7 @@ def test_runners_recover_from_a_server_killed_during_a_run(
         world.marking.before = cut
         ((_, firing),) = world.runner.run_due()
         assert (firing.key, firing.state, firing.tries) == (fired.key, "succeeded", 1)
-        assert marks(world.shop) == [fired.key]
+        assert read_marks(world.shop) == [fired.key]
 
 
 def commit_often(start: Start, *, place: Place, count: int) -> list[int]:
@@ -172,7 +180,7 @@ def test_triggers_are_neither_lost_nor_repeated_under_concurrent_commits(place: 
 # Changes of a table
 
 
-def touches(world: World, since: int, table: str = "orders") -> list[int]:
+def find_changes(world: World, since: int, table: str = "orders") -> list[int]:
     """Return the later snapshots that changed a table."""
     watched = Watched(world.shop.catalog_id, "main", table)
     found = find_table_changes(world.shop, watched, since, except_keys="reagent-own-")  # type: ignore[arg-type]
@@ -195,15 +203,15 @@ def test_commits_that_change_a_table_are_found(place: Place) -> None:
             transaction.rename_table("other", "another")
         with catalog.transaction() as transaction:
             transaction.drop_table("orders")
-        assert touches(world, start) == expected
+        assert find_changes(world, start) == expected
         # Another table takes the name, which is what is watched.
         with catalog.transaction() as transaction:
             transaction.rename_table("another", "orders")
         renamed = catalog.current_snapshot()
         expected += [renamed, append(catalog)]
-        assert touches(world, start) == expected
-        assert touches(world, renamed) == expected[-1:]
-        assert touches(world, start, "none") == []
+        assert find_changes(world, start) == expected
+        assert find_changes(world, renamed) == expected[-1:]
+        assert find_changes(world, start, "none") == []
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
@@ -215,8 +223,8 @@ def test_snapshots_that_expire_unseen_count_as_one_change(place: Place) -> None:
             append(world.shop)
         newest = append(world.shop, "other")
         world.shop.expire_snapshots(older_than=timedelta(0))
-        assert touches(world, start) == [newest]
-        assert touches(world, newest) == []
+        assert find_changes(world, start) == [newest]
+        assert find_changes(world, newest) == []
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

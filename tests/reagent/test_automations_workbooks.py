@@ -92,7 +92,7 @@ def test_a_repeated_run_changes_nothing_twice(metadata_only: LocalPlace, isolati
 CUTS = [("direct", 1), ("transaction", 1), ("fork", 2), ("fork", 3)]
 
 
-def killed_after(commits: int, place: Place, clock: Clock) -> None:
+def run_until_killed(commits: int, place: Place, clock: Clock) -> None:
     """Run a runner that is killed right after so many commits."""
     left = commits
 
@@ -128,7 +128,7 @@ def test_the_run_of_a_killed_runner_is_completed_exactly_once(
             parameters={"since": str(since)},
         )
         automations.fire(name)
-        process = CONTEXT.Process(target=killed_after, args=(commits, place, clock))
+        process = CONTEXT.Process(target=run_until_killed, args=(commits, place, clock))
         process.start()
         process.join(TIMEOUT_SECONDS)
         assert process.exitcode == -signal.SIGKILL, name
@@ -280,7 +280,7 @@ def test_errors_of_commands_have_remedies(cli: CommandLine, tmp_path: Path) -> N
 
 
 @contextmanager
-def started(cli: CommandLine, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def run_command(cli: CommandLine, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Start a command that runs until it is interrupted, and check that it ends well."""
     with subprocess.Popen(
         [sys.executable, "-m", "forklake.cli.main", *arguments],
@@ -302,7 +302,7 @@ def started(cli: CommandLine, *arguments: str) -> Iterator[subprocess.Popen[str]
 def test_the_runner_command_runs_until_it_is_interrupted(cli: CommandLine, tmp_path: Path) -> None:
     cli.ok("automations", "add", "watches", "sales", str(tmp_path / "book.toml"), "--table", "t")
     cli.ok("automations", "fire", "watches")
-    with started(cli, "automations", "run", "--threads", "2", "--json") as process:
+    with run_command(cli, "automations", "run", "--threads", "2", "--json") as process:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "")
         reported = ""
@@ -321,7 +321,7 @@ def test_a_service_runs_automations_if_enabled(
     automations.add("watches", "sales", workbook_text=WORKBOOK, table="t")
     fired = automations.fire("watches")
     pause = threading.Event()
-    with started(cli, "serve", "--config", str(config)) as process:
+    with run_command(cli, "serve", "--config", str(config)) as process:
         while process.poll() is None and automations.history("watches")[0].ended_at is None:
             pause.wait(0.05)
     (ended,) = automations.history("watches")

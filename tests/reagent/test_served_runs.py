@@ -15,7 +15,7 @@ from forklake.errors import Unavailable, Unsupported
 from forklake.reagent import ServedPlace, run_workbook
 from forklake.reagent.scheduler import TaskState
 from tests.crucible.conftest import open_service, settings
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 from tests.reagent.conftest import Make
 
 __all__ = ["open_service", "settings"]
@@ -24,7 +24,7 @@ TABLE = "CREATE TABLE t (id INTEGER, name VARCHAR)"
 
 
 @pytest.fixture
-def client(open_service: Running, engine: Engine) -> Iterator[Client]:
+def client(open_service: RunningService, engine: Engine) -> Iterator[Client]:
     """Yield a client of a service without access rules, on the shared Spark of the tests."""
     with connect(open_service.address) as found:
         found.create_catalog("sales").set_option("data_inlining_row_limit", 100)
@@ -129,7 +129,7 @@ class Forgetful(Transport):
 
 @pytest.mark.parametrize(("lost", "tries"), [({"before": 2}, 3), ({"after": 1}, 1)])
 def test_a_commit_with_a_lost_reply_applies_once(
-    lost: dict[str, int], tries: int, client: Client, open_service: Running, make: Make
+    lost: dict[str, int], tries: int, client: Client, open_service: RunningService, make: Make
 ) -> None:
     place = ServedPlace(Client(Forgetful(open_service.address, **lost)))
     report = run_workbook(make({"a": {"sql": "INSERT INTO t VALUES (1, 'x')"}}), place)

@@ -151,11 +151,11 @@ def fork(
       forklake fork sales agent --count 1000 --ttl 2h
       forklake fork sales before-the-mishap --at 42
     """
-    wanted = names
+    fork_names = names
     if count is not None:
-        wanted = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
+        fork_names = [f"{name}-{number:06d}" for name in names for number in range(1, count + 1)]
     age = None if ttl is None else as_age(ttl)
-    request = ForkRequest(parent, wanted, at, data_path, mode, if_not_exists, age)
+    request = ForkRequest(parent, fork_names, at, data_path, mode, if_not_exists, age)
     with context.connect() as metastore:
         rows = metastore.create_forks(request).rows
         known = metastore.find(parent)

@@ -209,10 +209,10 @@ def token(
     from forklake.access.roles import right_named
     from forklake.model.options import as_age
 
-    wanted = [right_named(name) for name in rights or ["read"]]
+    chosen = [right_named(name) for name in rights or ["read"]]
     with open_access(context) as access:
         caller = access.principals.act_as(LOCAL, principal)
-        text = access.tokens.create(caller, catalog, wanted, int(as_age(duration).total_seconds()))
+        text = access.tokens.create(caller, catalog, chosen, int(as_age(duration).total_seconds()))
     context.output.show({"token": text}, lambda: [text])
 
 

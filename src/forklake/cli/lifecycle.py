@@ -50,16 +50,16 @@ def drop(
             remedy="Pass names of catalogs, or --prefix TEXT, but not both.",
         )
     with context.connect() as metastore:
-        wanted = names or []
+        chosen = names or []
         if prefix is not None:
-            wanted = [row.catalog_name for row in metastore.all_catalogs(prefix=prefix)]
+            chosen = [row.catalog_name for row in metastore.all_catalogs(prefix=prefix)]
             if_exists = True  # a concurrent drop of one of them is not an error
-            if wanted and not yes:
+            if chosen and not yes:
                 context.output.confirm(
-                    f"Drop {counted(len(wanted), 'catalog')} whose names begin with {prefix!r}?",
+                    f"Drop {counted(len(chosen), 'catalog')} whose names begin with {prefix!r}?",
                     otherwise="Add --yes to drop them without confirmation.",
                 )
-        count = metastore.drop_catalogs(wanted, if_exists=if_exists)
+        count = metastore.drop_catalogs(chosen, if_exists=if_exists)
     context.output.show({"dropped": count}, lambda: [f"Dropped {counted(count, 'catalog')}."])
 
 

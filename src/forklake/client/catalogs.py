@@ -53,10 +53,10 @@ class RemoteCatalog(RemoteDefinitions):
         found: list[Snapshot] = []
         before: int | None = None
         while limit is None or len(found) < limit:
-            wanted = PAGE if limit is None else min(PAGE, limit - len(found))
-            answer = self._transport.get(self._path("snapshots"), before=before, limit=wanted)
-            found = [*map(to_snapshot, answer["snapshots"]), *found]
-            before = answer["next"]
+            size = PAGE if limit is None else min(PAGE, limit - len(found))
+            response = self._transport.get(self._path("snapshots"), before=before, limit=size)
+            found = [*map(to_snapshot, response["snapshots"]), *found]
+            before = response["next"]
             if before is None:
                 break
         return found
@@ -67,16 +67,16 @@ class RemoteCatalog(RemoteDefinitions):
         self, *, schema: str | None = None, table: str | None = None
     ) -> list[tuple[str, str | None, str]]:
         """Return each option with its effective value and the scope where it is set."""
-        answer = self._transport.get(self._path("options"), schema=schema, table=table)
-        return [(one["name"], one["value"], one["scope"]) for one in answer["options"]]
+        response = self._transport.get(self._path("options"), schema=schema, table=table)
+        return [(one["name"], one["value"], one["scope"]) for one in response["options"]]
 
     def set_option(
         self, name: str, value: object, *, schema: str | None = None, table: str | None = None
     ) -> None:
         """Set an option; None removes the setting."""
-        wanted = {"schema": schema, "table": table}
+        scope = {"schema": schema, "table": table}
         self._transport.send(
-            "PUT", self._path("options", name), parameters=wanted, body={"value": value}
+            "PUT", self._path("options", name), parameters=scope, body={"value": value}
         )
 
     def set_options(

@@ -85,18 +85,18 @@ class Client(Closing):
 
     def catalogs(self, *, prefix: str = "", after: str = "", limit: int = 100) -> list[CatalogRow]:
         """Return a page of catalogs by name; `after` is the last name of the previous page."""
-        return self._pages(path_of("catalogs"), limit, prefix=prefix, after=after)
+        return self._fetch_pages(path_of("catalogs"), limit, prefix=prefix, after=after)
 
-    def _pages(self, path: str, limit: int | None, **wanted: str) -> list[CatalogRow]:
+    def _fetch_pages(self, path: str, limit: int | None, **query: str) -> list[CatalogRow]:
         """Return up to `limit` catalogs, fetched in pages."""
         found: list[CatalogRow] = []
         while limit is None or len(found) < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            response = self.transport.get(path, **wanted, limit=size)
+            response = self.transport.get(path, **query, limit=size)
             found += map(to_catalog_row, response["catalogs"])
             if response["next"] is None:
                 break
-            wanted["after"] = response["next"]
+            query["after"] = response["next"]
         return found
 
     def all_catalogs(self, *, prefix: str = "") -> Iterator[CatalogRow]:
@@ -121,7 +121,7 @@ class Client(Closing):
 
     def children(self, name: str, *, after: str = "", limit: int | None = None) -> list[CatalogRow]:
         """Return the direct forks of a catalog, or a page of them, sorted by name."""
-        return self._pages(path_of("catalogs", name, "forks"), limit, after=after)
+        return self._fetch_pages(path_of("catalogs", name, "forks"), limit, after=after)
 
     # Creating
 

@@ -38,13 +38,13 @@ class Metrics:
         self.under_way = Gauge(
             "forklake_requests_under_way", "Requests in progress", registry=self.registry
         )
-        self.created = self._counter("forklake_catalogs_created", "Catalogs created")
-        self.forks = self._counter("forklake_forks", "Forks created")
-        self.dropped = self._counter("forklake_catalogs_dropped", "Catalogs dropped")
-        self.retries = self._counter("forklake_retries", "Changes retried")
+        self.created = self._add_counter("forklake_catalogs_created", "Catalogs created")
+        self.forks = self._add_counter("forklake_forks", "Forks created")
+        self.dropped = self._add_counter("forklake_catalogs_dropped", "Catalogs dropped")
+        self.retries = self._add_counter("forklake_retries", "Changes retried")
         self.sessions = Gauge("forklake_sessions", "Open sessions", registry=self.registry)
 
-    def _counter(self, name: str, description: str) -> Counter:
+    def _add_counter(self, name: str, description: str) -> Counter:
         return Counter(name, description, registry=self.registry)
 
     def add_pool(self, name: str, database: Database) -> None:

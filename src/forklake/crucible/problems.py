@@ -92,7 +92,7 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 async def _on_bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return error_response(as_invalid_input(error), request_id_of(request.scope))
+    return error_response(to_invalid_input(error), request_id_of(request.scope))
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
@@ -100,7 +100,7 @@ async def _on_http(request: Request, error: Exception) -> Response:
     return http_error_response(error.status_code, request_id_of(request.scope), error.headers)
 
 
-def as_invalid_input(error: RequestValidationError) -> InvalidInput:
+def to_invalid_input(error: RequestValidationError) -> InvalidInput:
     """Return the error for a request that failed validation, without the rejected values."""
     found = [
         {"where": ".".join(map(str, one["loc"])), "problem": str(one["msg"])}

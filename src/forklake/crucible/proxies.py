@@ -52,12 +52,15 @@ class Proxies:
         client = scope.get("client")
         if not self._networks or client is None or not self.is_trusted(client[0]):
             return
-        scope["client"] = (self._client(client[0], _values(scope, b"x-forwarded-for")), 0)
-        schemes = _values(scope, b"x-forwarded-proto")
+        scope["client"] = (
+            self._find_client(client[0], _header_values(scope, b"x-forwarded-for")),
+            0,
+        )
+        schemes = _header_values(scope, b"x-forwarded-proto")
         if schemes and schemes[-1].lower() in {"http", "https"}:
             scope["scheme"] = schemes[-1].lower()
 
-    def _client(self, peer: str, reported: Iterable[str]) -> str:
+    def _find_client(self, peer: str, reported: Iterable[str]) -> str:
         """Return the address that connected to the outermost trusted proxy.
 
         Entries to the left of it were sent by the client, who can forge them.
@@ -84,6 +87,6 @@ def client_address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _values(scope: Scope, header: bytes) -> list[str]:
+def _header_values(scope: Scope, header: bytes) -> list[str]:
     texts = [value.decode("latin-1") for name, value in scope["headers"] if name == header]
     return [one.strip() for text in texts for one in text.split(",") if one.strip()]

@@ -33,7 +33,7 @@ class Refusals:
         """Raise RateLimited if the address or the key has exceeded its limit."""
         if _digest(credential) in self._good:
             return
-        wait = max(self._limit.wait(key) for key in _keys(credential, address))
+        wait = max(self._limit.wait(key) for key in _limited_keys(credential, address))
         if wait:
             raise RateLimited(
                 "Too many invalid credentials were sent.",
@@ -45,7 +45,7 @@ class Refusals:
         """Count an invalid credential."""
         with self._guard:
             self._good.pop(_digest(credential), None)
-        for key in _keys(credential, address):
+        for key in _limited_keys(credential, address):
             self._limit.spend(key)
 
     def accept(self, credential: str) -> None:
@@ -61,7 +61,7 @@ def _digest(credential: str) -> bytes:
     return hashlib.sha256(credential.encode("utf-8", "surrogatepass")).digest()
 
 
-def _keys(credential: str, address: str) -> list[Hashable]:
+def _limited_keys(credential: str, address: str) -> list[Hashable]:
     subject = subject_of(credential)
     return [("address", _network(address)), *([("key", subject)] if subject else [])]
 

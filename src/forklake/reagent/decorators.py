@@ -24,12 +24,12 @@ def worktask(
     parameters, and `session`. The DataFrame that it returns is written to the output. All other
     keys are those of a TOML file. A string as `output` is a table to append to.
     """
-    said = {"after": after, "inputs": inputs or {}, "checks": checks, **more}
+    document = {"after": after, "inputs": inputs or {}, "checks": checks, **more}
     if output is not None:
-        said["output"] = {"table": output} if isinstance(output, str) else output
+        document["output"] = {"table": output} if isinstance(output, str) else output
 
     def mark(function: Function) -> Function:
-        setattr(function, MARK, (name or function.__name__, {**said, "python": function}))
+        setattr(function, MARK, (name or function.__name__, {**document, "python": function}))
         return function
 
     return mark

@@ -5,15 +5,15 @@ from __future__ import annotations
 from forklake.errors import ForklakeError
 
 
-def as_error(reason: BaseException) -> ForklakeError:
+def to_error(reason: BaseException) -> ForklakeError:
     """Return the error for an exception of Forklake, Spark or a function of the workbook."""
     if isinstance(reason, ForklakeError):
         return reason
     found = _convert_spark_error(reason)
     if found is not None:
         return found
-    said = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
-    return ForklakeError(said, remedy="Check the function or the SQL of the task.")
+    message = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
+    return ForklakeError(message, remedy="Check the function or the SQL of the task.")
 
 
 def _convert_spark_error(reason: BaseException) -> ForklakeError | None:
@@ -34,6 +34,6 @@ def _innermost_message(reason: BaseException) -> str:
     """Return the first line of the message of the innermost cause."""
     from forklake.engines.spark.failures import messages_of
 
-    said = [line for one in messages_of(reason) for line in one.strip().splitlines()[:1]]
-    told = [line for line in said if line and line != "None"]
-    return told[-1] if told else type(reason).__name__
+    lines = [line for one in messages_of(reason) for line in one.strip().splitlines()[:1]]
+    messages = [line for line in lines if line and line != "None"]
+    return messages[-1] if messages else type(reason).__name__

@@ -54,7 +54,7 @@ class LocalPlace(Closing):
         self._engines.close()
         self.catalogs.close()
 
-    def require(self, tasks: Sequence[PreparedTask]) -> None:
+    def require_supported(self, tasks: Sequence[PreparedTask]) -> None:
         """Accept all worktasks: nothing is unsupported in this process."""
 
     def open_workspace(self, catalog: str, alias: str) -> LocalWorkspace:

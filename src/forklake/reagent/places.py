@@ -70,7 +70,7 @@ class Place(Protocol):
     def close(self) -> None:
         """Release its resources."""
 
-    def require(self, tasks: Sequence[PreparedTask]) -> None:
+    def require_supported(self, tasks: Sequence[PreparedTask]) -> None:
         """Raise Unsupported if a worktask needs what is not available here."""
 
     def open_workspace(self, catalog: str, alias: str) -> Workspace:

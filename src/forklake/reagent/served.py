@@ -133,7 +133,7 @@ class ServedPlace:
         """Close all connections to the service."""
         self.catalogs.close()
 
-    def require(self, tasks: Sequence[PreparedTask]) -> None:
+    def require_supported(self, tasks: Sequence[PreparedTask]) -> None:
         """Raise Unsupported unless all worktasks are SQL over tables and files of the service."""
         for task in tasks:
             needs = {

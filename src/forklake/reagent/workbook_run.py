@@ -13,7 +13,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 from forklake.errors import Cancelled, ForklakeError, Unavailable
 from forklake.reagent.attempts import Attempt
 from forklake.reagent.commit_tags import CommitTag, snapshots_by_task
-from forklake.reagent.failures import as_error
+from forklake.reagent.failures import to_error
 from forklake.reagent.isolation import ISOLATIONS, DirectIsolation
 from forklake.reagent.places import Place
 from forklake.reagent.prepared_tasks import PreparedTask
@@ -52,7 +52,7 @@ class WorkbookRun:
     def run(self) -> RunReport:
         """Run the plan and return the report."""
         plan, report = self._plan, self.report
-        self._place.require(list(plan.tasks.values()))
+        self._place.require_supported(list(plan.tasks.values()))
         isolation = ISOLATIONS[plan.workbook.isolation](
             self._place, plan.catalog, self._tag(), timedelta(seconds=plan.workbook.fork_seconds)
         )
@@ -117,10 +117,10 @@ class WorkbookRun:
             self._attempts[name] = attempt
         self._on_change(self.report, report)
         try:
-            self._try(isolation, task, report, attempt)
+            self._run_with_retries(isolation, task, report, attempt)
             report.state = TaskState.DONE
         except BaseException as reason:  # noqa: BLE001 - every error ends only this worktask
-            error = attempt.reason or as_error(reason)
+            error = attempt.reason or to_error(reason)
             report.error = ReportedError.of(error)
             report.state = TaskState.CANCELLED if error is self._stopping else TaskState.FAILED
         finally:
@@ -130,7 +130,7 @@ class WorkbookRun:
         self._on_change(self.report, report)
         return report.state
 
-    def _try(
+    def _run_with_retries(
         self, isolation: DirectIsolation, task: PreparedTask, report: TaskReport, attempt: Attempt
     ) -> None:
         """Run a worktask. Retry after transient errors up to the limit of the task."""

@@ -127,8 +127,8 @@ class RowCount:
         )
 
     def __str__(self) -> str:
-        told = (("at least", self.min), ("at most", self.max), ("exactly", self.equals))
-        return " and ".join(f"{word} {limit:,}" for word, limit in told if limit is not None)
+        bounds = (("at least", self.min), ("at most", self.max), ("exactly", self.equals))
+        return " and ".join(f"{word} {limit:,}" for word, limit in bounds if limit is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,12 +83,12 @@ def _collect_arguments(
     """Return the arguments of the function of a worktask, by name."""
     assert task.function is not None
     known: dict[str, Any] = {**task.values, **frames}
-    wanted = inspect.signature(task.function).parameters
-    if "session" in wanted:
+    parameters = inspect.signature(task.function).parameters
+    if "session" in parameters:
         known["session"] = worker.session
     missing = [
         name
-        for name, one in wanted.items()
+        for name, one in parameters.items()
         if name not in known and one.default is one.empty and one.kind is not one.VAR_KEYWORD
     ]
     if missing:
@@ -96,4 +96,4 @@ def _collect_arguments(
             f"The function of task '{task.name}' has unknown arguments: {', '.join(missing)}.",
             remedy="Arguments are the names of inputs and parameters, and `session`.",
         )
-    return {name: known[name] for name in wanted if name in known}
+    return {name: known[name] for name in parameters if name in known}

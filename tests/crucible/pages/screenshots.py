@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from forklake.crucible.settings import Settings
 from tests.crucible.pages.browsing import PHONE, WIDE, browser, find_browser
 from tests.crucible.pages.lakes import fill
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 
 LONG: ViewportSize = {"width": 1180, "height": 1230}
 # name of the picture -> address, theme, size of the window
@@ -40,7 +40,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
         settings = Settings(metastore=f"ducklake:{data}/m.db", create=True, data_path=data)
-        with running(settings, with_rules=False) as service, browser(path) as chromium:
+        with run_service(settings, with_rules=False) as service, browser(path) as chromium:
             fill(service.service.home, data, odd=False)
             service.service.home.fork("empty", "city-trips")
             for name, (address, theme, size) in PICTURES.items():
@@ -52,7 +52,9 @@ def main(folder: Path) -> None:
             _query(_window(chromium, service, "light"), folder)
 
 
-def _window(chromium: Browser, service: Running, theme: str, size: ViewportSize = WIDE) -> Page:
+def _window(
+    chromium: Browser, service: RunningService, theme: str, size: ViewportSize = WIDE
+) -> Page:
     context = chromium.new_context(
         base_url=service.address,
         viewport=size,

@@ -11,7 +11,7 @@ import pytest
 from forklake.crucible.settings import Settings
 from tests.crucible.pages.browsing import PHONE, WIDE, browser, find_browser
 from tests.crucible.pages.lakes import fill
-from tests.crucible.served import Running, running
+from tests.crucible.served import RunningService, run_service
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -59,10 +59,10 @@ def _settings(folder: str) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def lake(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def lake(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """Yield a service with a filled lake and without rules, on the Spark of the tests."""
     folder = str(tmp_path_factory.mktemp("lake"))
-    with running(_settings(folder), with_rules=False) as found:
+    with run_service(_settings(folder), with_rules=False) as found:
         fill(found.service.home, folder)
         yield found
 
@@ -87,7 +87,7 @@ def opened(
 
 
 @pytest.fixture
-def page(chromium: Browser, lake: Running, complaints: list[str]) -> Iterator[Page]:
+def page(chromium: Browser, lake: RunningService, complaints: list[str]) -> Iterator[Page]:
     """Yield a window."""
     found = opened(chromium, lake.address, complaints)
     yield found
@@ -95,7 +95,7 @@ def page(chromium: Browser, lake: Running, complaints: list[str]) -> Iterator[Pa
 
 
 def test_every_page_loads_and_fits_a_phone(
-    chromium: Browser, lake: Running, complaints: list[str]
+    chromium: Browser, lake: RunningService, complaints: list[str]
 ) -> None:
     phone = opened(chromium, lake.address, complaints, PHONE)
     for address in ADDRESSES:
@@ -110,7 +110,7 @@ def test_every_page_loads_and_fits_a_phone(
 
 
 def test_search_then_fork_then_drop_by_clicking(
-    page: Page, lake: Running, complaints: list[str]
+    page: Page, lake: RunningService, complaints: list[str]
 ) -> None:
     page.goto("/")
     page.get_by_role("searchbox").press_sequentially("agent-03")
@@ -206,9 +206,9 @@ def test_the_theme_is_kept_on_other_pages(page: Page) -> None:
 
 
 def test_signing_in_and_out_works(
-    chromium: Browser, service: Running, complaints: list[str]
+    chromium: Browser, service: RunningService, complaints: list[str]
 ) -> None:
-    service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
+    service.client_of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     page = opened(chromium, service.address, complaints)
     page.goto("/catalogs/alice-shop/forks")
     page.get_by_label("API key").fill(service.keys["alice"])

@@ -9,18 +9,18 @@ import pytest
 from forklake.access.callers import LOCAL
 from forklake.access.roles import Role
 from tests.crucible.pages.lakes import fill
-from tests.crucible.pages.visits import Visit, faultless
-from tests.crucible.served import Running
+from tests.crucible.pages.visits import Visit, parse_page
+from tests.crucible.served import RunningService
 
 
 @pytest.fixture
-def lake(open_service: Running, tmp_path: Path) -> Running:
+def lake(open_service: RunningService, tmp_path: Path) -> RunningService:
     """Return a service without rules and with a filled lake."""
     fill(open_service.service.home, str(tmp_path / "data"), odd=False)
     return open_service
 
 
-def test_a_catalog_is_created_forked_renamed_and_dropped(lake: Running) -> None:
+def test_a_catalog_is_created_forked_renamed_and_dropped(lake: RunningService) -> None:
     visit, home = Visit(lake), lake.service.home
     made = visit.send("/new", "/new", name="shop & son")
     assert made.headers["location"] == "/catalogs/shop%20%26%20son"
@@ -40,7 +40,7 @@ def test_a_catalog_is_created_forked_renamed_and_dropped(lake: Running) -> None:
     assert home.find("then") is None
 
 
-def test_errors_are_shown_in_the_form(lake: Running) -> None:
+def test_errors_are_shown_in_the_form(lake: RunningService) -> None:
     visit = Visit(lake)
     cases = (
         ("/new", {"name": "sales"}, 409, "already exists"),
@@ -62,10 +62,10 @@ def test_errors_are_shown_in_the_form(lake: Running) -> None:
     for address, values, status, reported in cases:
         answer = visit.send(address, address, **values)
         assert answer.status_code == status, (address, answer.text)
-        assert reported in faultless(address, answer).text
+        assert reported in parse_page(address, answer).text
 
 
-def test_options_are_set_and_maintenance_is_started(lake: Running) -> None:
+def test_options_are_set_and_maintenance_is_started(lake: RunningService) -> None:
     visit = Visit(lake)
     options = "/catalogs/sales/options"
     visit.send(options, options, option="target_file_size", value="64MB")
@@ -77,8 +77,8 @@ def test_options_are_set_and_maintenance_is_started(lake: Running) -> None:
     assert "Expire snapshots" in visit.page(page).text
 
 
-def test_runs_from_a_page_are_in_the_audit_of_the_catalog(service: Running) -> None:
-    alice = service.of("alice")
+def test_runs_from_a_page_are_in_the_audit_of_the_catalog(service: RunningService) -> None:
+    alice = service.client_of("alice")
     alice.post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     page = "/catalogs/alice-shop/maintenance"
     Visit(service, service.keys["alice"]).send(page, f"{page}/expire")
@@ -86,8 +86,8 @@ def test_runs_from_a_page_are_in_the_audit_of_the_catalog(service: Running) -> N
     assert (newest["operation"], newest["object"]) == ("maintenance.run", "alice-shop.expire")
 
 
-def test_grants_are_given_and_revoked(service: Running) -> None:
-    service.of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
+def test_grants_are_given_and_revoked(service: RunningService) -> None:
+    service.client_of("alice").post("/v1/catalogs", json={"name": "alice-shop"}).raise_for_status()
     alice = Visit(service, service.keys["alice"])
     page = "/catalogs/alice-shop/grants"
     grant = {"csrf": alice.page(page).form("/sign-out").values["csrf"], "principal": "bob"}
@@ -100,7 +100,7 @@ def test_grants_are_given_and_revoked(service: Running) -> None:
     assert alice.client.post(page, data={**grant, "role": "king"}).status_code == 400
 
 
-def test_forms_with_a_foreign_csrf_token_are_refused(lake: Running) -> None:
+def test_forms_with_a_foreign_csrf_token_are_refused(lake: RunningService) -> None:
     visit, other = Visit(lake), Visit(lake)
     token = other.page("/new").form("/new").values["csrf"]
     visit.page("/new")
@@ -112,7 +112,7 @@ def test_forms_with_a_foreign_csrf_token_are_refused(lake: Running) -> None:
     assert lake.service.home.find("evil") is None
 
 
-def test_a_service_without_rules_accepts_local_host_names_only(lake: Running) -> None:
+def test_a_service_without_rules_accepts_local_host_names_only(lake: RunningService) -> None:
     client = lake.client()
     for host, status in (
         ("localhost:1", 200),
@@ -124,7 +124,7 @@ def test_a_service_without_rules_accepts_local_host_names_only(lake: Running) ->
             assert client.get(address, headers={"Host": host}).status_code == status
 
 
-def test_signing_in_and_out_works(service: Running) -> None:
+def test_signing_in_and_out_works(service: RunningService) -> None:
     key = service.keys["alice"]
     visit = Visit(service)
     wrong = visit.send("/sign-in", "/sign-in", credential=key[:-4] + "wxyz")
@@ -143,14 +143,14 @@ def test_signing_in_and_out_works(service: Running) -> None:
     assert visit.get("/").status_code == 303
 
 
-def test_sign_in_never_redirects_to_other_sites(service: Running) -> None:
+def test_sign_in_never_redirects_to_other_sites(service: RunningService) -> None:
     visit = Visit(service)
     for next in ("//evil.example", "https://evil.example", "/\\evil.example", "x", "/a\tb"):
         answer = visit.send("/sign-in", "/sign-in", credential=service.keys["bob"], next=next)
         assert answer.headers["location"] == "/"
 
 
-def test_a_revoked_key_ends_the_sign_in(service: Running) -> None:
+def test_a_revoked_key_ends_the_sign_in(service: RunningService) -> None:
     access = service.service.access
     visit = Visit(service, service.keys["bob"])
     visit.page("/")
@@ -161,7 +161,7 @@ def test_a_revoked_key_ends_the_sign_in(service: Running) -> None:
 
 
 def test_readers_cannot_send_forms_that_they_are_not_shown(
-    service: Running, tmp_path: Path
+    service: RunningService, tmp_path: Path
 ) -> None:
     fill(service.service.home, str(tmp_path / "data"), odd=False)
     service.service.access.grants.add(LOCAL, "sales", "bob", Role.READER)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.crucible.pages.documents import Document
-from tests.crucible.served import Running
+from tests.crucible.served import RunningService
 
 _NAMED = re.compile(r"^/(catalogs|sessions)/[^/?]+")
 _ALIKE = 2  # visited pages of each kind
@@ -18,7 +18,7 @@ _ALIKE = 2  # visited pages of each kind
 class Visit:
     """A visitor of the pages of a service, signed in or not."""
 
-    def __init__(self, running: Running, key: str | None = None) -> None:
+    def __init__(self, running: RunningService, key: str | None = None) -> None:
         self.client = running.client()
         self.client.headers["Accept"] = "text/html"
         if key is not None:
@@ -33,7 +33,7 @@ class Visit:
         """Return a page that must exist and have no problems."""
         answer = self.get(address)
         assert answer.status_code == 200, (address, answer.status_code, answer.text[-800:])
-        return faultless(address, answer)
+        return parse_page(address, answer)
 
     def send(self, address: str, action: str, **values: str) -> httpx.Response:
         """Fill in the form with this action on a page, and return the response."""
@@ -55,7 +55,7 @@ class Visit:
         return found
 
 
-def faultless(address: str, answer: httpx.Response) -> Document:
+def parse_page(address: str, answer: httpx.Response) -> Document:
     """Return the parsed page of a response, which must have no problems."""
     document = Document(answer.text)
     assert not document.problems, (address, document.problems)
@@ -77,6 +77,6 @@ def is_page(address: str) -> bool:
     return address.startswith("/") and not address.startswith("/static/")
 
 
-def same_but(answer: httpx.Response, name: str) -> Any:
+def remove_name(answer: httpx.Response, name: str) -> Any:
     """Return a response without the requested name, to be compared."""
     return answer.status_code, answer.text.replace(name, "…")

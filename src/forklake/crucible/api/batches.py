@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from forklake.crucible.api.catalogs import data_path_of
+from forklake.crucible.api.catalogs import choose_data_path
 from forklake.crucible.callers import Context
 from forklake.crucible.shapes.catalogs import CreatedCatalogs, DropCatalogs, DropResult, NewCatalogs
 from forklake.model.requests import CreateRequest
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1/batch", tags=["catalogs"])
 )
 def create_catalogs(context: Context, body: NewCatalogs) -> Response:
     """Create the catalogs in one transaction: all of them, or none."""
-    path = data_path_of(context, body.data_path)
+    path = choose_data_path(context, body.data_path)
     request = CreateRequest(body.names, path, body.if_not_exists, body.lifetime)
     provided = context.access.catalogs.create(context.caller, request)
     context.service.metrics.created.inc(provided.created)

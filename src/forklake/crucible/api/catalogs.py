@@ -43,21 +43,21 @@ def list_catalogs(
 @router.post("", summary="Create a catalog", status_code=201, response_model=Catalog)
 def create_catalog(context: Context, body: NewCatalog) -> Response:
     """Create an empty catalog with the schema `main`. The caller becomes its owner."""
-    path = data_path_of(context, body.data_path)
+    path = choose_data_path(context, body.data_path)
     request = CreateRequest([body.name], path, body.if_not_exists, body.lifetime)
     (row,), created = context.access.catalogs.create(context.caller, request)
     context.service.metrics.created.inc(created)
     return Catalog.of(row).to_response(201)
 
 
-def data_path_of(context: RequestContext, wanted: str | None) -> str | None:
+def choose_data_path(context: RequestContext, requested: str | None) -> str | None:
     """Return the data path of a new catalog. Raise Forbidden unless a root chose it."""
-    if wanted is not None and not context.caller.is_root:
+    if requested is not None and not context.caller.is_root:
         raise Forbidden(
             "Only a root principal can set data_path.",
             remedy="Omit data_path to use the path configured for the service.",
         )
-    return wanted or context.service.settings.data_path
+    return requested or context.service.settings.data_path
 
 
 @router.get("/{catalog}", summary="Get a catalog", response_model=CatalogDetails)
@@ -80,13 +80,13 @@ def _in_full(context: RequestContext, found: StoredCatalog) -> Response:
 def change_catalog(context: Context, catalog: Name, body: ChangeCatalog) -> Response:
     """Change the name, the expiry, or both. The data folder and contents stay the same."""
     if body.sets_lifetime:
-        _extend(context, catalog, body)
+        _set_expiry(context, catalog, body)
     if body.name is None:
         return get_catalog(context, catalog)
     return _in_full(context, context.access.catalogs.rename(context.caller, catalog, body.name))
 
 
-def _extend(context: RequestContext, name: str, body: ChangeCatalog) -> None:
+def _set_expiry(context: RequestContext, name: str, body: ChangeCatalog) -> None:
     catalog = context.catalog(name, "catalog.extend")
     with context.access.audit.recording(context.caller, "catalog.extend", name, catalog=catalog):
         catalog.extend(body.lifetime)

@@ -64,7 +64,7 @@ class _Route(APIRoute):
             try:
                 return await inside(request)
             except RequestValidationError as error:
-                return _error_response(request, problems.as_invalid_input(error))
+                return _error_response(request, problems.to_invalid_input(error))
             except ForklakeError as error:
                 return _error_response(request, error)
 

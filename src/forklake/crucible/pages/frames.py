@@ -54,8 +54,8 @@ class CatalogFrame:
 
 def open_frame(visitor: Visitor, name: str, tab: str, operation: str | None = None) -> CatalogFrame:
     """Return the frame of a page. Raise NotFound or Forbidden if the visitor cannot open it."""
-    wanted = operation or _OPERATIONS[tab]
-    catalog = visitor.access.authorization.catalog(visitor.caller, name, wanted)
+    required = operation or _OPERATIONS[tab]
+    catalog = visitor.access.authorization.catalog(visitor.caller, name, required)
     rights = visitor.access.authorization.rights(visitor.caller, [catalog.name])
     return CatalogFrame(
         catalog=catalog,

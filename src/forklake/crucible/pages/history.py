@@ -92,11 +92,11 @@ def show_snapshots(
 
 def describe_snapshot(snapshot: Snapshot, state: CatalogState) -> SnapshotEntry:
     """Describe a snapshot, with the current names of the changed objects."""
-    changes = [(WORDS[one.kind], _subject(one, state)) for one in snapshot.changes]
+    changes = [(WORDS[one.kind], _name_subject(one, state)) for one in snapshot.changes]
     return SnapshotEntry(snapshot, changes, snapshot.catalog_id != state.catalog_id)
 
 
-def _subject(change: Change, state: CatalogState) -> str:
+def _name_subject(change: Change, state: CatalogState) -> str:
     """Return the name of the changed object, or its id if it no longer exists."""
     if change.name:
         return ".".join(change.name)

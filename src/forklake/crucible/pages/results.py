@@ -48,18 +48,18 @@ def read_result_page(
     if not statement.has_ended:
         return None, None
     try:
-        answer = statement.result()
+        found = statement.result()
     except ForklakeError as error:
         return None, error
     if statement.kind == "EXPLAIN":
-        return ResultPage([], [], 0, 0, str(answer.page(0, 1)["explain_value"][0].as_py())), None
-    first = max(0, min(offset, answer.count - 1))
-    rows = to_json_rows(answer.page(first, PAGE))
+        return ResultPage([], [], 0, 0, str(found.page(0, 1)["explain_value"][0].as_py())), None
+    first = max(0, min(offset, found.count - 1))
+    rows = to_json_rows(found.page(first, PAGE))
     texts = [[_format_value(value) for value in row] for row in rows]
-    return ResultPage([_heading(one) for one in answer.schema], texts, first, answer.count), None
+    return ResultPage([_make_heading(one) for one in found.schema], texts, first, found.count), None
 
 
-def _heading(field: pa.Field) -> Heading:
+def _make_heading(field: pa.Field) -> Heading:
     kind = field.type
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     return Heading(field.name, str(kind), is_number)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from forklake.crucible.pages.formatting import link
 from forklake.crucible.pages.rendering import redirect, render_error
 from forklake.crucible.pages.visitors import cookie_of, put_cookie
-from forklake.crucible.problems import as_invalid_input
+from forklake.crucible.problems import to_invalid_input
 from forklake.errors import ForklakeError, Unauthenticated
 
 SIGN_IN = "sign-in"
@@ -37,7 +37,7 @@ class PageRoute(APIRoute):
             except ForklakeError as error:
                 response = await to_thread.run_sync(render_error, request, error)
             except RequestValidationError as error:
-                response = render_error(request, as_invalid_input(error))
+                response = render_error(request, to_invalid_input(error))
             put_cookie(request, response)
             return response
 
@@ -46,10 +46,10 @@ class PageRoute(APIRoute):
 
 def _sign_in_url(request: Request) -> str:
     """Return the URL of the sign-in page, which leads back to the requested page."""
-    asked = request.url.path
+    target = request.url.path
     if request.url.query:
-        asked += f"?{request.url.query}"
-    return link(SIGN_IN, next=asked if request.method == "GET" and asked != "/" else None)
+        target += f"?{request.url.query}"
+    return link(SIGN_IN, next=target if request.method == "GET" and target != "/" else None)
 
 
 def create_router() -> APIRouter:

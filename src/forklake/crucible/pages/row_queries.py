@@ -31,5 +31,5 @@ def query_rows(
         else:
             found = reader.statement(kind, scope=table.table_id)
         sql = text.format(rows=f"({found.sql})", history=f"({found.sql})")
-        (answer,) = connection.run([Statement(sql, {**found.parameters, **given})])
-    return answer
+        (rows,) = connection.run([Statement(sql, {**found.parameters, **given})])
+    return rows

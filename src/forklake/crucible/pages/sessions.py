@@ -57,16 +57,16 @@ def show_statement(
 ) -> Response:
     """Return the page of a statement with its result."""
     found = service_of(request).sessions.find(visitor.caller, session)
-    asked = found.statement(number)
-    if is_poll(request) and not asked.has_ended:
+    shown = found.statement(number)
+    if is_poll(request) and not shown.has_ended:
         return no_change_response()
-    rows, error = results.read_result_page(asked, offset)
+    rows, error = results.read_result_page(shown, offset)
     here = link("sessions", session, "statements", number)
     return render(
         request,
         "statement.html",
         session=found.session_id,
-        statement=asked,
+        statement=shown,
         shown=rows,
         error=error,
         here=here,

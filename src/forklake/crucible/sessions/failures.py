@@ -10,7 +10,7 @@ from forklake.errors import ForklakeError, Unavailable
 _log = logging.getLogger(__name__)
 
 
-def as_error(reason: Exception) -> ForklakeError:
+def to_error(reason: Exception) -> ForklakeError:
     """Return the error for the user.
 
     The stack of an unexpected exception is logged, but not its message, which may contain user

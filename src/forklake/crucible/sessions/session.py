@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from forklake.access.callers import Caller
 from forklake.crucible.sessions.engines import EngineFactory
-from forklake.crucible.sessions.failures import as_error
+from forklake.crucible.sessions.failures import to_error
 from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.pooled import PooledSession
 from forklake.crucible.sessions.result_transfer import fetch_rows
@@ -211,7 +211,7 @@ class ServedSession:
                 rows = fetch_rows(result, self._spool, self._most_bytes)
             statement.succeed(result.kind, rows)
         except Exception as reason:  # noqa: BLE001 - any error ends only this statement
-            statement.fail(statement.stopping or as_error(reason))
+            statement.fail(statement.stopping or to_error(reason))
             self.session.stop_group(group)  # jobs of the statement may still be running
 
     def _forget_oldest(self) -> None:
@@ -233,7 +233,7 @@ class ServedSession:
             with self._guard.act_as(self.owner):
                 self.session.close()
         except Exception as reason:  # noqa: BLE001 - logged, because no client waits for it
-            as_error(reason)
+            to_error(reason)
 
 
 def _timeout_error(seconds: float) -> Cancelled:

@@ -137,7 +137,7 @@ class NewForks(_CreationBody):
     mode: Literal["inherit", "copy"] = "inherit"
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> NewForks:
+    def _check_names(self) -> NewForks:
         if (self.name is None) == (self.names is None):
             raise ValueError("set either name or names, but not both")
         return self
