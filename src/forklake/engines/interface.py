@@ -33,59 +33,44 @@ from forklake.model.scans import ScanFile
 from forklake.model.types import ColumnSpec
 
 
-class DataEngine(Protocol):
-    """Engine of a session, for the rows of its tables."""
+class Relations(Protocol):
+    """Operations on relations."""
 
-    # Rows of tables
+    def from_arrow(self, rows: pa.Table) -> Relation:
+        """Return Arrow rows as a relation, in the types of queries."""
 
-    @property
-    def time_zone(self) -> tzinfo | None:
-        """Time zone in which texts are read as timestamps; None if Python does not have it."""
+    def from_table_rows(self, rows: pa.Table, fields: Sequence[Field]) -> Relation:
+        """Return Arrow rows with these columns as a relation."""
 
-    @property
-    def parallelism(self) -> int:
-        """Number of tasks that can run at the same time."""
+    def column_names(self, rows: Relation) -> list[str]:
+        """Return the names of the columns of a relation."""
 
-    def query(self, text: str) -> Relation:
-        """Return the rows of a query in Spark SQL."""
+    def column_specs(self, rows: Relation) -> list[ColumnSpec]:
+        """Return the columns of a table that can store a relation."""
 
-    def explain(self, text: str) -> str:
-        """Return the plan of a query in Spark SQL."""
+    def rename_columns(self, rows: Relation, names: Sequence[str]) -> Relation:
+        """Return rows with other names of their columns."""
 
-    def run(self, rows: Relation) -> int:
-        """Compute all rows without keeping them, and return their number."""
+    def drop_columns(self, rows: Relation, names: Sequence[str]) -> Relation:
+        """Return rows without some of their columns."""
 
-    def summarize(self, rows: Relation) -> list[ColumnSummary]:
-        """Return statistics of all columns."""
+    def make_fields_nullable(self, rows: Relation) -> Relation:
+        """Return rows that Arrow accepts: fields of nullable structs become nullable."""
 
-    def register(self, rows: Relation) -> str:
-        """Give rows a name in queries, and return the name."""
+    def keep(self, rows: Relation) -> AbstractContextManager[Relation]:
+        """Yield the rows, computed once while in use, so that each use sees the same values."""
 
-    def forget(self, names: Iterable[str]) -> None:
-        """Remove names, once the queries with them are analyzed."""
 
-    def define_functions(self, table: str) -> None:
-        """Register functions whose meaning depends on types; see `sql.translate.dispatch`."""
-
-    def read_files(
-        self,
-        format: str,
-        files: Sequence[str],
-        options: Mapping[str, Any],
-        *,
-        root: str | None,
-        keys: Sequence[str],
-        filename: bool | str,
-    ) -> Relation:
-        """Return the rows of Parquet, CSV or JSON files, which need not belong to a table."""
-
-    def read_database(self, options: Mapping[str, Any]) -> Relation:
-        """Return the rows of a table or a query of another database, over JDBC."""
+class Tables(Protocol):
+    """Reader of tables."""
 
     def scan(
         self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
     ) -> Relation:
         """Return the rows of a table: its columns, then the requested virtual columns."""
+
+    def schema(self, view: View, table: Table, *, virtual: Sequence[str] = ()) -> Relation:
+        """Return the columns that `scan` returns, as a relation without rows."""
 
     def scan_to_move(
         self,
@@ -96,40 +81,11 @@ class DataEngine(Protocol):
     ) -> Relation:
         """Return rows of files and inlined rows as new files store them, with their ids."""
 
-    def count_rows(self, view: View, table: Table) -> int:
+    def count(self, view: View, table: Table) -> int:
         """Return the number of rows of a table."""
 
     def has_nulls(self, view: View, table: Table, path: Sequence[str]) -> bool:
         """Return whether some row has NULL in a column, or in a field of a struct."""
-
-    def scanned_schema(self, view: View, table: Table, *, virtual: Sequence[str] = ()) -> Relation:
-        """Return the columns that `scan` returns, as a relation without rows."""
-
-    def local_relation(self, rows: pa.Table) -> Relation:
-        """Return Arrow rows as a relation, in the types of queries."""
-
-    def relation_of(self, rows: pa.Table, fields: Sequence[Field]) -> Relation:
-        """Return Arrow rows with these columns as a relation."""
-
-    def column_names(self, rows: Relation) -> list[str]:
-        """Return the names of the columns of a relation."""
-
-    def renamed(self, rows: Relation, names: Sequence[str]) -> Relation:
-        """Return rows with other names of their columns."""
-
-    def without_columns(self, rows: Relation, names: Sequence[str]) -> Relation:
-        """Return rows without some of their columns."""
-
-    def with_nullable_fields(self, rows: Relation) -> Relation:
-        """Return rows that Arrow accepts: fields of nullable structs become nullable."""
-
-    def column_specs(self, rows: Relation) -> list[ColumnSpec]:
-        """Return the columns of a table that can store a relation."""
-
-    def kept(self, rows: Relation) -> AbstractContextManager[Relation]:
-        """Yield the rows, computed once while in use, so that each use sees the same values."""
-
-    # Change feed
 
     def inserted_rows(self, changes: ChangeRange) -> Relation:
         """Return the inserted rows of a table, including new versions of updated ones."""
@@ -140,7 +96,9 @@ class DataEngine(Protocol):
     def changed_rows(self, changes: ChangeRange) -> Relation:
         """Return inserted and deleted rows of a table, each with its change type."""
 
-    # Changes of tables
+
+class Writer(Protocol):
+    """Writer of rows, as part of changes."""
 
     def append(
         self,
@@ -197,12 +155,19 @@ class DataEngine(Protocol):
     ) -> MergeCounts:
         """Change a table by the rows of a source, with the first clause that applies."""
 
-    # Merges and comparisons of forks
+
+class Forks(Protocol):
+    """Joins of the rows of two forks."""
 
     def join_sides(
         self, source: SideChanges, target: SideChanges | None, next_in_target: int
     ) -> Relation:
-        """Return the rows that the source changed, with their ids and changes in the target."""
+        """Return the rows that the source changed, with their ids and changes in the target.
+
+        Args:
+            target: None if the target has only new rows.
+            next_in_target: the row id that the next new row gets in the target.
+        """
 
     def count_pairs(self, rows: Relation) -> dict[tuple[Did, Did], int]:
         """Count joined rows by the changes of both sides."""
@@ -210,7 +175,10 @@ class DataEngine(Protocol):
     def first_conflicts(
         self, rows: Relation, fields: Sequence[Field], limit: int
     ) -> list[tuple[int, str, str, str | None, str | None]]:
-        """Return the first joined rows that both sides changed."""
+        """Return the first joined rows that both sides changed.
+
+        Each has its id, what source and target did, and both rows as JSON.
+        """
 
     def end_old_versions(
         self, rows: Relation, verdicts: Sequence[Verdict], found: Matching
@@ -226,15 +194,92 @@ class DataEngine(Protocol):
         change: PendingChange,
         count: int,
     ) -> None:
-        """Add the new rows and new versions of the source to the target."""
+        """Add the new rows and new versions of the source to the target.
+
+        Args:
+            fields: columns of the source.
+            count: number of these rows.
+        """
 
     def copy_rows(self, rows: RowSet, target: Target, change: PendingChange, count: int) -> None:
         """Write the rows of files to new files of another table, with the same row ids."""
 
-    def count_rows_of(self, rows: RowSet) -> int:
+    def count(self, rows: RowSet) -> int:
         """Return the number of rows of a set."""
 
     def compare(
         self, mine: RowSet, theirs: RowSet, shared: SharedColumns, limit: int
     ) -> tuple[dict[str, int], list[tuple[str, int | None, str | None, str | None]]]:
         """Count the rows added, removed and changed from `mine` to `theirs`, and list some."""
+
+
+class Queries(Protocol):
+    """Queries in Spark SQL."""
+
+    def rows(self, text: str) -> Relation:
+        """Return the rows of a query in Spark SQL."""
+
+    def explain(self, text: str) -> str:
+        """Return the plan of a query in Spark SQL."""
+
+    def run(self, rows: Relation) -> int:
+        """Compute all rows without keeping them, and return their number."""
+
+    def summarize(self, rows: Relation) -> list[ColumnSummary]:
+        """Return statistics of all columns."""
+
+    def register(self, rows: Relation) -> str:
+        """Give rows a name in queries, and return the name."""
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove names, once the queries with them are analyzed."""
+
+    def define_functions(self, table: str) -> None:
+        """Register functions whose meaning depends on types; see `sql.translate.dispatch`."""
+
+    def read_files(
+        self,
+        format: str,
+        files: Sequence[str],
+        options: Mapping[str, Any],
+        *,
+        root: str | None,
+        keys: Sequence[str],
+        filename: bool | str,
+    ) -> Relation:
+        """Return the rows of Parquet, CSV or JSON files, which need not belong to a table."""
+
+    def read_database(self, options: Mapping[str, Any]) -> Relation:
+        """Return the rows of a table or a query of another database, over JDBC."""
+
+
+class DataEngine(Protocol):
+    """Engine of a session, for the rows of its tables."""
+
+    @property
+    def time_zone(self) -> tzinfo | None:
+        """Time zone in which texts are read as timestamps; None if Python does not have it."""
+
+    @property
+    def parallelism(self) -> int:
+        """Number of tasks that can run at the same time."""
+
+    @property
+    def relations(self) -> Relations:
+        """Operations on relations."""
+
+    @property
+    def tables(self) -> Tables:
+        """Reader of tables."""
+
+    @property
+    def writer(self) -> Writer:
+        """Writer of rows, as part of changes."""
+
+    @property
+    def forks(self) -> Forks:
+        """Joins of the rows of two forks."""
+
+    @property
+    def queries(self) -> Queries:
+        """Queries in Spark SQL."""

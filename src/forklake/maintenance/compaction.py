@@ -192,8 +192,8 @@ def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
     is_current = (
         target.partitioning is not None and target.partitioning.partition_id == partition_id
     )
-    rows = table.engine.scan_to_move(table.seen, table.table, files)
-    new = table.engine.write_files(
+    rows = table.engine.tables.scan_to_move(table.seen, table.table, files)
+    new = table.engine.writer.write_files(
         change,
         target if is_current else replace(target, is_flat=True),
         rows,

@@ -83,8 +83,8 @@ def _flush(table: SeenTable) -> Flushed | None:
 def _data_files(table: SeenTable, change: Change, rows: Sequence[InlinedRow]) -> list[NewDataFile]:
     if not rows:
         return []
-    found = table.engine.scan_to_move(table.seen, table.table, rows=rows)
-    return table.engine.write_files(change, table.target, found, row_ids=False)
+    found = table.engine.tables.scan_to_move(table.seen, table.table, rows=rows)
+    return table.engine.writer.write_files(change, table.target, found, row_ids=False)
 
 
 def _delete_files(

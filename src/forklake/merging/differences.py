@@ -242,7 +242,7 @@ class Content:
     def count(self, session: Session) -> int:
         """Count the rows. Only files that also hold rows of later snapshots are read."""
         if any(is_partial(one, self.view.snapshot_id) for one in self.files):
-            return session.engine.count_rows_of(self.row_set)
+            return session.engine.forks.count(self.row_set)
         in_files = sum(one.live_rows for one in self.files)
         return in_files + len(self.rows)
 
@@ -308,7 +308,7 @@ def _rows(session: Session, mine: Content, theirs: Content, kinship: Kinship, li
         return (0, 0, 0), ()
     if not limit and _are_strangers(mine, theirs, kinship):
         return (theirs.count(session), mine.count(session), 0), ()
-    counts, rows = session.engine.compare(
+    counts, rows = session.engine.forks.compare(
         mine.row_set, theirs.row_set, _shared(mine, theirs, kinship), limit
     )
     added, removed, changed = (

@@ -64,7 +64,7 @@ class RowMerge:
     @cached_property
     def rows(self) -> Relation:
         """Rows that the source changed, with their ids and changes in the target."""
-        return self.session.engine.join_sides(
+        return self.session.engine.forks.join_sides(
             self.source.changes(with_plain=not self.adopts),
             None if self.target.only_adds else self.target.changes(with_plain=False),
             self.target.next_row_id,
@@ -76,11 +76,11 @@ class RowMerge:
 
     def counts(self, rows: Relation) -> Counts:
         """Count the rows by what each side did."""
-        return Counts(self.session.engine.count_pairs(rows), self._verdicts)
+        return Counts(self.session.engine.forks.count_pairs(rows), self._verdicts)
 
     def conflicts(self, rows: Relation) -> tuple[RowConflict, ...]:
         """Return the first rows that both sides changed."""
-        found = self.session.engine.first_conflicts(rows, self._fields, LISTED)
+        found = self.session.engine.forks.first_conflicts(rows, self._fields, LISTED)
         return tuple(RowConflict(*row) for row in found)
 
     @property
@@ -95,12 +95,12 @@ class RowMerge:
         assert isinstance(table, Table)
         if counts.taken(Did.CHANGED) + counts.taken(Did.REMOVED):
             found = match_rows(self.session, change, table, "target", None)
-            engine.end_old_versions(rows, self._verdicts, found)
+            engine.forks.end_old_versions(rows, self._verdicts, found)
         count = counts.taken(Did.CHANGED) + counts.taken(Did.ADDED)
         if count:
             target = Target(change.attachment, transaction.state, table)
             _require_same_inside(self._fields, target)
-            engine.add_new_versions(rows, self._verdicts, self._fields, target, change, count)
+            engine.forks.add_new_versions(rows, self._verdicts, self._fields, target, change, count)
 
 
 def write_again(
@@ -110,7 +110,7 @@ def write_again(
     target = Target(change.attachment, change.transaction.state, source.table)
     rows = RowSet(source.side.now, source.table, files)
     count = sum(one.live_rows for one in files)
-    session.engine.copy_rows(rows, target, change, count)
+    session.engine.forks.copy_rows(rows, target, change, count)
 
 
 def _require_same_inside(fields: Sequence[Field], target: Target) -> None:

@@ -90,7 +90,7 @@ class SharedTable:
 
         wins = self._choice == "theirs"
         self._merge = RowMerge(self._session, self._source, self._target, self._adopts, wins)
-        self._rows = stack.enter_context(self._session.engine.kept(self._merge.rows))
+        self._rows = stack.enter_context(self._session.engine.relations.keep(self._merge.rows))
         self._counts = counts = self._merge.counts(self._rows)
         self.outcome = replace(
             self.outcome,

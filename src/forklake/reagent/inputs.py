@@ -50,7 +50,7 @@ def _read_database(session: Session, source: Input) -> DataFrame:
         **source.options,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    return session.engine.read_database(given)
+    return session.engine.queries.read_database(given)
 
 
 def _parse_snapshot(source: Input) -> int | None:

@@ -220,7 +220,7 @@ class Definitions:
         may_have = transaction.inlined_rows(table) or transaction.scan_files(
             table, IsNull(column.column_id)
         )
-        if may_have and self.engine.has_nulls(transaction, table, path):
+        if may_have and self.engine.tables.has_nulls(transaction, table, path):
             raise InvalidInput(
                 f"Column '{'.'.join(path)}' of table '{table.table_name}' has NULL values:"
                 " a NOT NULL constraint cannot be set.",

@@ -48,5 +48,5 @@ def _insert_by_rules(session: Session, change: Change, target: Target, rows: Row
     ]
     fitting = conformed(rows, fields, target.table.table_name)
     engine = session.engine
-    frame = engine.relation_of(fitting, fields)
-    return engine.append(change, target.table, frame, by_name=True)
+    frame = engine.relations.from_table_rows(fitting, fields)
+    return engine.writer.append(change, target.table, frame, by_name=True)

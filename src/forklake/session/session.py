@@ -128,7 +128,7 @@ class Session(Closing, Naming, Definitions):
         table = self.find_table(view, found)
         record_read(view, table, [] if where is None else [where])
         record_virtual(view, table, virtual)
-        return self.engine.scan(view, table, where=where, virtual=virtual)
+        return self.engine.tables.scan(view, table, where=where, virtual=virtual)
 
     def write(
         self,
@@ -326,14 +326,14 @@ class Session(Closing, Naming, Definitions):
         Columns are snapshot_id, rowid and those that the table has at the end.
         """
         changes = find_changes(self, name, start, end)
-        return self.engine.inserted_rows(changes)
+        return self.engine.tables.inserted_rows(changes)
 
     def table_deletions(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
     ) -> DataFrame:
         """Return the deleted rows with their last values: see `table_insertions`."""
         changes = find_changes(self, name, start, end)
-        return self.engine.deleted_rows(changes)
+        return self.engine.tables.deleted_rows(changes)
 
     def table_changes(
         self, name: str | Sequence[str], start: int | datetime | str, end: int | datetime | str
@@ -343,7 +343,7 @@ class Session(Closing, Naming, Definitions):
         It is insert, delete, update_preimage or update_postimage.
         """
         changes = find_changes(self, name, start, end)
-        return self.engine.changed_rows(changes)
+        return self.engine.tables.changed_rows(changes)
 
     def _progress(self, doing: str, name: str | Sequence[str]) -> AbstractContextManager[None]:
         from forklake.engines.spark.progress import progress

@@ -60,7 +60,7 @@ def append_batches(
             key = batch_key(query_id, batch_id, place)
             with own.changing(place.attachment, idempotency_key=key) as change:
                 table = own.find_table(change.transaction, place)
-                if engine.append(change, table, rows, by_name=by_name):
+                if engine.writer.append(change, table, rows, by_name=by_name):
                     record_batch(change, table, query_id, batch_id)
             change.remove_unused(table)
 

@@ -72,12 +72,15 @@ def write(
             table = change.transaction.create_table(
                 place.table,
                 # Non-nullable columns of a DataFrame do not imply a constraint on later rows.
-                [replace(spec, nulls_allowed=True) for spec in session.engine.column_specs(df)],
+                [
+                    replace(spec, nulls_allowed=True)
+                    for spec in session.engine.relations.column_specs(df)
+                ],
                 schema=place.schema,
                 partition_by=partition_keys(partition_by),
                 or_replace=replace_schema,
             )
-        return session.engine.append(change, table, df, by_name=by_name, checks=checks)
+        return session.engine.writer.append(change, table, df, by_name=by_name, checks=checks)
 
 
 def _require_replacing(mode: str, replace_schema: bool) -> None:

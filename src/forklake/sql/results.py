@@ -42,7 +42,7 @@ class Result:
         """Return the rows as a DataFrame."""
         if not self.is_local:
             return cast("DataFrame", self.data)
-        return engine.local_relation(self.data)
+        return engine.relations.from_arrow(self.data)
 
     def arrow(self) -> pa.Table:
         """Fetch all rows into this process."""

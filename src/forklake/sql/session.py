@@ -200,4 +200,6 @@ class Session(tables.Session):
         from forklake.sql.query.binding import Binding
 
         with Binding(self, self.dialect) as binding:
-            return self.engine.with_nullable_fields(binding.frame(node, may_change=may_change))
+            return self.engine.relations.make_fields_nullable(
+                binding.frame(node, may_change=may_change)
+            )

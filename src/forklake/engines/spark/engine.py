@@ -8,40 +8,25 @@ Connect, plain routes do the same more slowly, in the session of the user itself
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import tzinfo
 from subprocess import TimeoutExpired
 from typing import Any
 
-import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from forklake.engines.assignments import Assignment
-from forklake.engines.change_range import ChangeRange
-from forklake.engines.changes import PendingChange
-from forklake.engines.file_groups import View
-from forklake.engines.merge_clauses import Clause, MergeCounts
-from forklake.engines.row_matches import Matching
-from forklake.engines.row_sets import RowSet, SharedColumns, SideChanges
-from forklake.engines.spark import conf, local_rows, queries, temporary_names
-from forklake.engines.spark.changing.delete import delete_rows
-from forklake.engines.spark.changing.merge_into import merge_rows
-from forklake.engines.spark.changing.update import update_rows
-from forklake.engines.spark.expressions import Condition
-from forklake.engines.spark.merging import rows as fork_rows
-from forklake.engines.spark.merging.row_comparison import compare, count_rows_of
+from forklake.engines.spark import conf
+from forklake.engines.spark.merging.rows import SparkForks
 from forklake.engines.spark.native import NativeRoutes
-from forklake.engines.spark.nullable import loosen_structs
 from forklake.engines.spark.own_spark import log_no_errors, own_spark
 from forklake.engines.spark.plain import PlainRoutes
-from forklake.engines.spark.query_failures import explained
-from forklake.engines.spark.reading import scan as scans
-from forklake.engines.spark.reading.changes import ChangeFeed
-from forklake.engines.spark.reading.files import read_files
-from forklake.engines.spark.remote import is_remote, persisted
+from forklake.engines.spark.queries import SparkQueries
+from forklake.engines.spark.reading.scan import zone_of
+from forklake.engines.spark.relations import SparkRelations
+from forklake.engines.spark.remote import is_remote
 from forklake.engines.spark.routes import (
     PARTITION_PREFIX,
     Deletes,
@@ -50,19 +35,8 @@ from forklake.engines.spark.routes import (
     ListFiles,
     Routes,
 )
-from forklake.engines.spark.summary import summarize
-from forklake.engines.spark.typed_functions import define_functions
-from forklake.engines.spark.types import column_specs, logical_schema
-from forklake.engines.spark.writing import write as writes
-from forklake.engines.summaries import ColumnSummary
-from forklake.engines.targets import Target
-from forklake.model.entities import InlinedRow, Table
-from forklake.model.fields import Field
-from forklake.model.files import NewDataFile
-from forklake.model.merge_rules import Did, Verdict
-from forklake.model.rules import Check
-from forklake.model.scans import ScanFile
-from forklake.model.types import ColumnSpec
+from forklake.engines.spark.tables import SparkTables
+from forklake.engines.spark.writer import SparkWriter
 
 __all__ = ["PARTITION_PREFIX", "Engine", "ListedFile"]
 
@@ -141,7 +115,7 @@ class Engine:
                 self._machine.wait(_ENDING_SECONDS)
         return self.has_died
 
-    # Rows of tables
+    # Facts, and the parts of the interface
 
     @property
     def is_remote(self) -> bool:
@@ -151,255 +125,37 @@ class Engine:
     @property
     def time_zone(self) -> tzinfo | None:
         """Time zone in which texts are read as timestamps; None if Python does not have it."""
-        return scans.zone_of(self.spark)
+        return zone_of(self.spark)
 
     @property
     def parallelism(self) -> int:
         """Number of tasks that can run at the same time."""
         return _REMOTE_TASKS if self.is_remote else self.spark.sparkContext.defaultParallelism
 
-    def query(self, text: str) -> DataFrame:
-        """Return the rows of a query in Spark SQL."""
-        with explained():
-            return self.spark.sql(text)
+    @property
+    def relations(self) -> SparkRelations:
+        """Operations on relations."""
+        return SparkRelations(self)
 
-    def explain(self, text: str) -> str:
-        """Return the plan of a query in Spark SQL."""
-        with explained():
-            (row,) = self.spark.sql(f"EXPLAIN FORMATTED {text}").collect()
-        return str(row[0])
+    @property
+    def tables(self) -> SparkTables:
+        """Reader of tables."""
+        return SparkTables(self)
 
-    def run(self, rows: DataFrame) -> int:
-        """Compute all rows without keeping them, and return their number."""
-        return queries.run(rows)
+    @property
+    def writer(self) -> SparkWriter:
+        """Writer of rows, as part of changes."""
+        return SparkWriter(self)
 
-    def summarize(self, rows: DataFrame) -> list[ColumnSummary]:
-        """Return statistics of all columns."""
-        return summarize(rows)
+    @property
+    def forks(self) -> SparkForks:
+        """Joins of the rows of two forks."""
+        return SparkForks(self)
 
-    def register(self, rows: DataFrame | pa.Table | StructType) -> str:
-        """Give rows a name in queries, and return the name."""
-        return temporary_names.register(self, rows)
-
-    def forget(self, names: Iterable[str]) -> None:
-        """Remove names, once the queries with them are analyzed."""
-        temporary_names.forget(self, names)
-
-    def define_functions(self, table: str) -> None:
-        """Register functions whose meaning depends on types; see `sql.translate.dispatch`."""
-        define_functions(self, table)
-
-    def read_files(
-        self,
-        format: str,
-        files: Sequence[str],
-        options: Mapping[str, Any],
-        *,
-        root: str | None,
-        keys: Sequence[str],
-        filename: bool | str,
-    ) -> DataFrame:
-        """Return the rows of Parquet, CSV or JSON files, which need not belong to a table."""
-        return read_files(self, format, files, options, root=root, keys=keys, filename=filename)
-
-    def read_database(self, options: Mapping[str, Any]) -> DataFrame:
-        """Return the rows of a table or a query of another database, over JDBC."""
-        return queries.read_database(self, options)
-
-    def scan(
-        self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
-    ) -> DataFrame:
-        """Return the rows of a table: its columns, then the requested virtual columns."""
-        return scans.scan(self, view, table, where=where, virtual=virtual)
-
-    def scan_to_move(
-        self,
-        view: View,
-        table: Table,
-        files: Sequence[ScanFile] = (),
-        rows: Sequence[InlinedRow] = (),
-    ) -> DataFrame:
-        """Return rows of files and inlined rows as new files store them, with their ids."""
-        return scans.scan_to_move(self, view, table, files, rows)
-
-    def count_rows(self, view: View, table: Table) -> int:
-        """Return the number of rows of a table."""
-        return scans.scan(self, view, table).count()
-
-    def has_nulls(self, view: View, table: Table, path: Sequence[str]) -> bool:
-        """Return whether some row has NULL in a column, or in a field of a struct."""
-        return scans.has_nulls(self, view, table, path)
-
-    def scanned_schema(
-        self, view: View, table: Table, *, virtual: Sequence[str] = ()
-    ) -> StructType:
-        """Return the columns that `scan` returns, as a relation without rows."""
-        return scans.shown_schema(view, table, virtual=virtual)
-
-    def local_relation(self, rows: pa.Table) -> DataFrame:
-        """Return Arrow rows as a relation, in the types of queries."""
-        return local_rows.frame_of(self, rows)
-
-    def relation_of(self, rows: pa.Table, fields: Sequence[Field]) -> DataFrame:
-        """Return Arrow rows with these columns as a relation."""
-        return self.spark.createDataFrame(rows, logical_schema(fields))
-
-    def column_names(self, rows: DataFrame | pa.Table | StructType) -> list[str]:
-        """Return the names of the columns of a relation."""
-        return temporary_names.columns_of(rows)
-
-    def renamed(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
-        """Return rows with other names of their columns."""
-        return rows.toDF(*names)
-
-    def without_columns(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
-        """Return rows without some of their columns."""
-        return rows.drop(*names)
-
-    def with_nullable_fields(self, rows: DataFrame) -> DataFrame:
-        """Return rows that Arrow accepts: fields of nullable structs become nullable."""
-        return loosen_structs(rows)
-
-    def column_specs(self, rows: DataFrame) -> list[ColumnSpec]:
-        """Return the columns of a table that can store a relation."""
-        return column_specs(rows.schema)
-
-    def kept(self, rows: DataFrame) -> AbstractContextManager[DataFrame]:
-        """Yield the rows, computed once while in use, so that each use sees the same values."""
-        return persisted(rows)
-
-    # Change feed
-
-    def inserted_rows(self, changes: ChangeRange) -> DataFrame:
-        """Return the inserted rows of a table, including new versions of updated ones."""
-        return ChangeFeed(self, changes).insertions()
-
-    def deleted_rows(self, changes: ChangeRange) -> DataFrame:
-        """Return the deleted rows of a table, including old versions of updated ones."""
-        return ChangeFeed(self, changes).deletions()
-
-    def changed_rows(self, changes: ChangeRange) -> DataFrame:
-        """Return inserted and deleted rows of a table, each with its change type."""
-        return ChangeFeed(self, changes).changes()
-
-    # Changes of tables
-
-    def append(
-        self,
-        change: PendingChange,
-        table: Table,
-        rows: DataFrame,
-        *,
-        by_name: bool = False,
-        with_row_ids: bool = False,
-        checks: Sequence[Check] = (),
-    ) -> int:
-        """Add the rows of a relation to a table, and return their number; see `write.append`."""
-        return writes.append(
-            self, change, table, rows, by_name=by_name, with_row_ids=with_row_ids, checks=checks
-        )
-
-    def write_files(
-        self,
-        change: PendingChange,
-        target: Target,
-        rows: DataFrame,
-        *,
-        row_ids: bool,
-        rows_per_file: int | None = None,
-    ) -> list[NewDataFile]:
-        """Write rows, as files store them, to new files that are not added to the table yet."""
-        files, _ = writes.new_files(
-            self, change, target, rows, row_ids=row_ids, rows_per_file=rows_per_file
-        )
-        return list(files.values())
-
-    def delete_rows(
-        self,
-        found: Matching,
-        where: Condition | None,
-        *,
-        using: DataFrame | None = None,
-        source_alias: str | None = None,
-    ) -> int:
-        """Delete the rows for which a condition is true, and return their number."""
-        return delete_rows(self, found, where, using=using, source_alias=source_alias)
-
-    def update_rows(
-        self,
-        found: Matching,
-        assigned: Mapping[str, Assignment],
-        where: Condition | None,
-        *,
-        source: DataFrame | None = None,
-        source_alias: str | None = None,
-        on: Condition | None = None,
-    ) -> int:
-        """Set columns of the rows for which a condition is true, and return their number."""
-        return update_rows(
-            self, found, assigned, where, source=source, source_alias=source_alias, on=on
-        )
-
-    def merge_rows(
-        self,
-        found: Matching,
-        source: DataFrame,
-        source_alias: str,
-        on: Condition,
-        clauses: Sequence[Clause],
-    ) -> MergeCounts:
-        """Change a table by the rows of a source, with the first clause that applies."""
-        return merge_rows(self, found, source, source_alias, on, clauses)
-
-    # Merges and comparisons of forks
-
-    def join_sides(
-        self, source: SideChanges, target: SideChanges | None, next_in_target: int
-    ) -> DataFrame:
-        """Return the rows that the source changed, with their ids and changes in the target."""
-        return fork_rows.join_sides(self, source, target, next_in_target)
-
-    def count_pairs(self, rows: DataFrame) -> dict[tuple[Did, Did], int]:
-        """Count joined rows by the changes of both sides."""
-        return fork_rows.count_pairs(rows)
-
-    def first_conflicts(
-        self, rows: DataFrame, fields: Sequence[Field], limit: int
-    ) -> list[tuple[int, str, str, str | None, str | None]]:
-        """Return the first joined rows that both sides changed."""
-        return fork_rows.first_conflicts(rows, fields, limit)
-
-    def end_old_versions(
-        self, rows: DataFrame, verdicts: Sequence[Verdict], found: Matching
-    ) -> None:
-        """Delete the rows of the target that the source updated or deleted."""
-        fork_rows.end_old_versions(self, rows, verdicts, found)
-
-    def add_new_versions(
-        self,
-        rows: DataFrame,
-        verdicts: Sequence[Verdict],
-        fields: Sequence[Field],
-        target: Target,
-        change: PendingChange,
-        count: int,
-    ) -> None:
-        """Add the new rows and new versions of the source to the target."""
-        fork_rows.add_new_versions(self, rows, verdicts, fields, target, change, count)
-
-    def copy_rows(self, rows: RowSet, target: Target, change: PendingChange, count: int) -> None:
-        """Write the rows of files to new files of another table, with the same row ids."""
-        fork_rows.copy_rows(self, rows, target, change, count)
-
-    def count_rows_of(self, rows: RowSet) -> int:
-        """Return the number of rows of a set."""
-        return count_rows_of(self, rows)
-
-    def compare(
-        self, mine: RowSet, theirs: RowSet, shared: SharedColumns, limit: int
-    ) -> tuple[dict[str, int], list[tuple[str, int | None, str | None, str | None]]]:
-        """Count the rows added, removed and changed from `mine` to `theirs`, and list some."""
-        return compare(self, mine, theirs, shared, limit)
+    @property
+    def queries(self) -> SparkQueries:
+        """Queries in Spark SQL."""
+        return SparkQueries(self)
 
     # Files
 

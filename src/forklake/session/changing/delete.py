@@ -49,7 +49,7 @@ def delete(
         found = match_rows(session, change, table, target_alias, about(target_alias, where))
         record_places(found, where)
         engine = session.engine
-        return engine.delete_rows(found, where, using=using, source_alias=source_alias)
+        return engine.writer.delete_rows(found, where, using=using, source_alias=source_alias)
 
 
 def delete_from(
@@ -67,7 +67,7 @@ def delete_from(
     few = decide_inlined(found, where)
     if few is None:
         record_places(found, where)
-        return session.engine.delete_rows(found, where)
+        return session.engine.writer.delete_rows(found, where)
     if few:
         change.transaction.delete_rows(table, few)
     return len(few)
@@ -97,6 +97,6 @@ def _count(session: Session, change: Change, table: Table) -> int:
     view = change.transaction
     files = view.scan_files(table)
     if any(is_partial(file, view.start_snapshot) for file in files):
-        return session.engine.count_rows(view, table)
+        return session.engine.tables.count(view, table)
     in_files = sum(one.live_rows for one in files)
     return in_files + len(view.inlined_rows(table))

@@ -117,11 +117,11 @@ def merge(
         if When.NOT_MATCHED in kinds:  # its outcome depends on rows that stay unchanged
             record_read(change.transaction, table, [] if narrowed is None else [narrowed])
         found = match_rows(session, change, table, target_alias, narrowed)
-        planning = _Planning(found, session.engine.column_names(source), source_alias)
+        planning = _Planning(found, session.engine.relations.column_names(source), source_alias)
         clauses = [planning.clause(one) for one in when]
         given = [value for one in when for value in (one.values or {}).values()]
         record_places(found, on, *given, *(one.condition for one in when))
-        return session.engine.merge_rows(found, source, source_alias, on, clauses)
+        return session.engine.writer.merge_rows(found, source, source_alias, on, clauses)
 
 
 @dataclass(frozen=True, slots=True)

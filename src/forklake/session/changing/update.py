@@ -55,6 +55,6 @@ def update(
                 change.transaction.update_rows(table, [(one, values) for one in few])
             return len(few)
         record_places(found, where, on, *assignments.values())
-        return session.engine.update_rows(
+        return session.engine.writer.update_rows(
             found, assigned, where, source=source, source_alias=source_alias, on=on
         )

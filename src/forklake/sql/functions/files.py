@@ -69,7 +69,7 @@ def read_files(
     hive = hive_folders(files, _boolean(function, options, "hive_partitioning"))
     own = {name: value for name, value in options.items() if name not in _COMMON}
     _boolean("read_parquet", own, "union_by_name")
-    return session.engine.read_files(
+    return session.engine.queries.read_files(
         reader.format,
         files,
         own,

@@ -96,7 +96,7 @@ class Binding:
         trace: TracebackType | None,
     ) -> None:
         if self._registered:
-            self.session.engine.forget(self._registered)
+            self.session.engine.queries.forget(self._registered)
         self._registered.clear()
         self._relations.clear()
 
@@ -107,7 +107,7 @@ class Binding:
             may_change: whether its outermost call may be a function that changes data.
         """
         text = self.text(node, may_change=may_change)
-        return self.session.engine.query(text)
+        return self.session.engine.queries.rows(text)
 
     def text(
         self, node: exp.Expr, target: names.Written | None = None, *, may_change: bool = False
@@ -153,7 +153,7 @@ class Binding:
         if dispatch.is_needed(source):
             dispatch.register(self.session.engine)
         engine = self.session.engine
-        return engine.column_names(engine.query(f"SELECT * FROM {source}"))
+        return engine.relations.column_names(engine.queries.rows(f"SELECT * FROM {source}"))
 
     def _macro(self, parts: Sequence[str], type: str) -> macros.Found | None:
         if stored_sql.is_built_in(parts[-1]):
@@ -208,13 +208,13 @@ class Binding:
         hidden = registry.hidden_columns(self.session, function_call(table)[0])
         if hidden:
             unused = [one for one in hidden if one not in virtual]
-            rows = self.session.engine.without_columns(rows, unused)
+            rows = self.session.engine.relations.drop_columns(rows, unused)
         name = self._register(rows)
         self._virtual[name] = [one for one in hidden if one in virtual]
         return name
 
     def _register(self, rows: Relation) -> str:
-        name = self.session.engine.register(rows)
+        name = self.session.engine.queries.register(rows)
         self._registered.append(name)
         self._weights[name], self._inner_sources = max(1, self._inner_sources), 0
         return name
@@ -226,7 +226,9 @@ class Binding:
         if key not in self._relations:
             rows = self._rows(written.parts, moment, virtual)
             name = self._relations[key] = self._register(rows)
-            last = self.session.engine.column_names(rows)[-len(virtual) :] if virtual else []
+            last = (
+                self.session.engine.relations.column_names(rows)[-len(virtual) :] if virtual else []
+            )
             self._virtual[name] = [one for one in virtual if one in last]
         return self._relations[key]
 
@@ -269,8 +271,8 @@ class Binding:
         asked = [name for name in virtual if name not in own]
         record_virtual(view, table, asked)
         if not self._has_rows:
-            return self.session.engine.scanned_schema(view, table, virtual=asked)
-        return self.session.engine.scan(view, table, virtual=asked)
+            return self.session.engine.tables.schema(view, table, virtual=asked)
+        return self.session.engine.tables.scan(view, table, virtual=asked)
 
     def _inherited(self, attachment: Attachment) -> Moment:
         return self._moments.get(folded(attachment.alias), NOW)
@@ -335,6 +337,6 @@ class Binding:
 
 def _make_names_unique(engine: DataEngine, rows: Relation, aliases: Sequence[str] = ()) -> Relation:
     """Return rows with `aliases` as the first column names, and all names made unique."""
-    known = engine.column_names(rows)
+    known = engine.relations.column_names(rows)
     names = unique_names([*aliases, *known[len(aliases) :]])
-    return rows if names == known else engine.renamed(rows, names)
+    return rows if names == known else engine.relations.rename_columns(rows, names)

@@ -133,7 +133,7 @@ def refuse_procedures(session: Session, query: exp.Expression) -> None:
 def run_summarize(session: Session, statement: exp.Expression) -> Result:
     """Run SUMMARIZE: minimum, maximum, averages and counts of all columns, by one query."""
     rows = session.query(_query(session, statement.this))
-    found = [_summary(one) for one in session.engine.summarize(rows)]
+    found = [_summary(one) for one in session.engine.queries.summarize(rows)]
     return Result("SUMMARIZE", pa.Table.from_pylist(found, _SUMMARY))
 
 

@@ -41,14 +41,14 @@ def _query_of(statement: exp.Expression) -> exp.Expression:
 def _plan(session: Session, query: exp.Expression) -> str:
     with Binding(session, session.dialect) as binding:
         text = binding.text(query)
-        return session.engine.explain(text)
+        return session.engine.queries.explain(text)
 
 
 def _run(session: Session, query: exp.Expression) -> tuple[float, int]:
     """Run a query without keeping its rows; return the seconds it took and the number of rows."""
     rows = session.query(query)
     start = perf_counter()
-    count = session.engine.run(rows)
+    count = session.engine.queries.run(rows)
     return perf_counter() - start, count
 
 

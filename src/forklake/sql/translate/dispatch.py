@@ -63,7 +63,7 @@ def without_types(text: str) -> str:
 
 def register(engine: Engine) -> None:
     """Register the functions in a Spark session, once. Raise Unsupported with Spark Connect."""
-    engine.define_functions(_table())
+    engine.queries.define_functions(_table())
 
 
 def spark_name(name: str) -> str:

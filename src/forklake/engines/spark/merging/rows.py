@@ -7,6 +7,7 @@ conflicts reach the driver.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,9 @@ from pyspark.sql.types import LongType, StructField
 
 from forklake.engines.changes import PendingChange
 from forklake.engines.row_matches import ROW, Matching
-from forklake.engines.row_sets import NewIds, RowSet, SideChanges
+from forklake.engines.row_sets import NewIds, RowSet, SharedColumns, SideChanges
 from forklake.engines.spark.changing.delete import delete_listed
+from forklake.engines.spark.merging.row_comparison import compare, count_rows_of
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.inlined import inlined_frame
 from forklake.engines.spark.reading.projection import default_column
@@ -41,87 +43,96 @@ _ID, _DID, _THEIRS, _IMAGE = "_merge_id", "_merge_did", "_merge_theirs", "_merge
 _THEIR_IMAGE = "_merge_their_image"
 
 
-def join_sides(
-    engine: Engine, source: SideChanges, target: SideChanges | None, next_in_target: int
-) -> DataFrame:
-    """Return the rows that the source changed, with their ids and changes in the target.
+@dataclass(frozen=True, slots=True)
+class SparkForks:
+    """Joins of the rows of two forks."""
 
-    Args:
-        target: None if the target has only new rows.
-        next_in_target: the row id that the next new row gets in the target.
-    """
-    mine = _touched(engine, source)
-    mine = mine.withColumn(_ID, _translate_id(source.ids, next_in_target, F.col(_ID)))
-    theirs = F.lit(Did.NOTHING.value)
-    if target is None:
-        nothing = F.lit(None).cast("string")
-        return mine.withColumn(_THEIRS, theirs).withColumn(_THEIR_IMAGE, nothing)
-    others = _touched(engine, target).where(F.col(_DID) != Did.ADDED.value)
-    marked = others.select(
-        _ID, F.col(_DID).alias(_THEIRS), _image(target.now.fields).alias(_THEIR_IMAGE)
-    )
-    joined = mine.join(marked, _ID, "left")
-    return joined.withColumn(_THEIRS, F.coalesce(F.col(_THEIRS), theirs))
+    engine: Engine
 
+    def join_sides(
+        self, source: SideChanges, target: SideChanges | None, next_in_target: int
+    ) -> DataFrame:
+        """Return the rows that the source changed, with their ids and changes in the target.
 
-def count_pairs(rows: DataFrame) -> dict[tuple[Did, Did], int]:
-    """Count joined rows by the changes of both sides."""
-    found = rows.groupBy(_DID, _THEIRS).count().collect()
-    return {(Did(row[0]), Did(row[1])): int(row[2]) for row in found}
+        Args:
+            target: None if the target has only new rows.
+            next_in_target: the row id that the next new row gets in the target.
+        """
+        mine = _touched(self.engine, source)
+        mine = mine.withColumn(_ID, _translate_id(source.ids, next_in_target, F.col(_ID)))
+        theirs = F.lit(Did.NOTHING.value)
+        if target is None:
+            nothing = F.lit(None).cast("string")
+            return mine.withColumn(_THEIRS, theirs).withColumn(_THEIR_IMAGE, nothing)
+        others = _touched(self.engine, target).where(F.col(_DID) != Did.ADDED.value)
+        marked = others.select(
+            _ID, F.col(_DID).alias(_THEIRS), _image(target.now.fields).alias(_THEIR_IMAGE)
+        )
+        joined = mine.join(marked, _ID, "left")
+        return joined.withColumn(_THEIRS, F.coalesce(F.col(_THEIRS), theirs))
 
+    def count_pairs(self, rows: DataFrame) -> dict[tuple[Did, Did], int]:
+        """Count joined rows by the changes of both sides."""
+        found = rows.groupBy(_DID, _THEIRS).count().collect()
+        return {(Did(row[0]), Did(row[1])): int(row[2]) for row in found}
 
-def first_conflicts(
-    rows: DataFrame, fields: Sequence[Field], limit: int
-) -> list[tuple[int, str, str, str | None, str | None]]:
-    """Return the first joined rows that both sides changed.
+    def first_conflicts(
+        self, rows: DataFrame, fields: Sequence[Field], limit: int
+    ) -> list[tuple[int, str, str, str | None, str | None]]:
+        """Return the first joined rows that both sides changed.
 
-    Each has its id, what source and target did, and both rows as JSON.
-    """
-    both = rows.where(_ends_in([Verdict.CONFLICT]))
-    image = _image(fields).alias(_IMAGE)
-    shown = both.select(_ID, _DID, _THEIRS, image, _THEIR_IMAGE).orderBy(_ID).limit(limit)
-    return [(row[0], row[1], row[2], row[3], row[4]) for row in shown.collect()]
+        Each has its id, what source and target did, and both rows as JSON.
+        """
+        both = rows.where(_ends_in([Verdict.CONFLICT]))
+        image = _image(fields).alias(_IMAGE)
+        shown = both.select(_ID, _DID, _THEIRS, image, _THEIR_IMAGE).orderBy(_ID).limit(limit)
+        return [(row[0], row[1], row[2], row[3], row[4]) for row in shown.collect()]
 
+    def end_old_versions(
+        self, rows: DataFrame, verdicts: Sequence[Verdict], found: Matching
+    ) -> None:
+        """Delete the rows of the target that the source updated or deleted."""
+        taken = rows.where(_ends_in(verdicts))
+        ids = taken.where(F.col(_DID) != Did.ADDED.value).select(F.col(_ID).alias(ROW))
+        delete_listed(self.engine, found, ids)
 
-def end_old_versions(
-    engine: Engine, rows: DataFrame, verdicts: Sequence[Verdict], found: Matching
-) -> None:
-    """Delete the rows of the target that the source updated or deleted."""
-    taken = rows.where(_ends_in(verdicts))
-    ids = taken.where(F.col(_DID) != Did.ADDED.value).select(F.col(_ID).alias(ROW))
-    delete_listed(engine, found, ids)
+    def add_new_versions(
+        self,
+        rows: DataFrame,
+        verdicts: Sequence[Verdict],
+        fields: Sequence[Field],
+        target: Target,
+        change: PendingChange,
+        count: int,
+    ) -> None:
+        """Add the new rows and new versions of the source to the target.
 
+        Args:
+            fields: columns of the source.
+            count: number of these rows.
+        """
+        taken = rows.where(_ends_in(verdicts))
+        versions = taken.where(F.col(_DID) != Did.REMOVED.value)
+        shaped = versions.select(*_columns(fields, target), F.col(_ID).alias(ROW_ID))
+        stored = ruled(shaped, target, by_name=True, keep=(ROW_ID,))
+        append_versions(self.engine, change, target, stored, count, has_new=False)
 
-def add_new_versions(
-    engine: Engine,
-    rows: DataFrame,
-    verdicts: Sequence[Verdict],
-    fields: Sequence[Field],
-    target: Target,
-    change: PendingChange,
-    count: int,
-) -> None:
-    """Add the new rows and new versions of the source to the target.
+    def copy_rows(self, rows: RowSet, target: Target, change: PendingChange, count: int) -> None:
+        """Write the rows of files to new files of another table, with the same row ids."""
+        found = scan_chosen(self.engine, rows.view, rows.table, rows.files, virtual=(_ROWID,))
+        frame = reduce(DataFrame.union, found).withColumnRenamed(_ROWID, ROW_ID)
+        stored = ruled(frame, target, by_name=True, keep=(ROW_ID,))
+        append_versions(self.engine, change, target, stored, count, has_new=False)
 
-    Args:
-        fields: columns of the source.
-        count: number of these rows.
-    """
-    taken = rows.where(_ends_in(verdicts))
-    versions = taken.where(F.col(_DID) != Did.REMOVED.value)
-    shaped = versions.select(*_columns(fields, target), F.col(_ID).alias(ROW_ID))
-    stored = ruled(shaped, target, by_name=True, keep=(ROW_ID,))
-    append_versions(engine, change, target, stored, count, has_new=False)
+    def count(self, rows: RowSet) -> int:
+        """Return the number of rows of a set."""
+        return count_rows_of(self.engine, rows)
 
-
-def copy_rows(
-    engine: Engine, rows: RowSet, target: Target, change: PendingChange, count: int
-) -> None:
-    """Write the rows of files to new files of another table, with the same row ids."""
-    found = scan_chosen(engine, rows.view, rows.table, rows.files, virtual=(_ROWID,))
-    frame = reduce(DataFrame.union, found).withColumnRenamed(_ROWID, ROW_ID)
-    stored = ruled(frame, target, by_name=True, keep=(ROW_ID,))
-    append_versions(engine, change, target, stored, count, has_new=False)
+    def compare(
+        self, mine: RowSet, theirs: RowSet, shared: SharedColumns, limit: int
+    ) -> tuple[dict[str, int], list[tuple[str, int | None, str | None, str | None]]]:
+        """Count the rows added, removed and changed from `mine` to `theirs`, and list some."""
+        return compare(self.engine, mine, theirs, shared, limit)
 
 
 # The changes of one side
