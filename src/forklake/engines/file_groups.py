@@ -11,16 +11,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from forklake.catalog.catalog_view import CatalogView
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.catalog.transaction import Transaction
 from forklake.engines.layouts import layout_at, snapshots_read_apart
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, DataFileId, MappingId, SnapshotId
 from forklake.model.predicates import Predicate
 from forklake.model.scans import ScanFile, is_partial
-
-View = Snapshotted | Transaction
 
 _FIRST = SnapshotId(0)
 
@@ -47,7 +45,7 @@ class GroupedFiles:
 
     def __init__(
         self,
-        view: View,
+        view: CatalogView,
         table: Table,
         fields: tuple[Field, ...],
         chosen: Sequence[ScanFile] | None = None,

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from forklake.catalog.catalog_view import CatalogView
 from forklake.engines.assignments import Assignment
 from forklake.engines.change_range import ChangeRange
 from forklake.engines.changes import PendingChange
-from forklake.engines.file_groups import View
 from forklake.engines.merge_clauses import Clause, MergeCounts
 from forklake.engines.relations import Expression, Relation
 from forklake.engines.row_matches import Matching
@@ -65,26 +65,31 @@ class Tables(Protocol):
     """Reader of tables."""
 
     def scan(
-        self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
+        self,
+        view: CatalogView,
+        table: Table,
+        *,
+        where: str | None = None,
+        virtual: Sequence[str] = (),
     ) -> Relation:
         """Return the rows of a table: its columns, then the requested virtual columns."""
 
-    def schema(self, view: View, table: Table, *, virtual: Sequence[str] = ()) -> Relation:
+    def schema(self, view: CatalogView, table: Table, *, virtual: Sequence[str] = ()) -> Relation:
         """Return the columns that `scan` returns, as a relation without rows."""
 
     def scan_to_move(
         self,
-        view: View,
+        view: CatalogView,
         table: Table,
         files: Sequence[ScanFile] = (),
         rows: Sequence[InlinedRow] = (),
     ) -> Relation:
         """Return rows of files and inlined rows as new files store them, with their ids."""
 
-    def count(self, view: View, table: Table) -> int:
+    def count(self, view: CatalogView, table: Table) -> int:
         """Return the number of rows of a table."""
 
-    def has_nulls(self, view: View, table: Table, path: Sequence[str]) -> bool:
+    def has_nulls(self, view: CatalogView, table: Table, path: Sequence[str]) -> bool:
         """Return whether some row has NULL in a column, or in a field of a struct."""
 
     def inserted_rows(self, changes: ChangeRange) -> Relation:

@@ -29,7 +29,7 @@ from forklake.model.scans import ScanFile
 from forklake.model.snapshots import CommitInfo
 from forklake.session.attachments import Attachment
 from forklake.session.names import split_name
-from forklake.session.work import Change
+from forklake.session.unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
     from forklake.session.session import Session
@@ -70,9 +70,9 @@ class SeenTable:
         """The name of its schema."""
         return self.seen.state.schema_of(self.table).schema_name
 
-    def changing(self, function: str) -> AbstractContextManager[Change]:
+    def changing(self, function: str) -> AbstractContextManager[UnitOfWork]:
         """Return a change based on the snapshot `seen`, which commits at the end of the block."""
-        change = Change(self.attachment, CommitInfo(message=function), self.seen)
+        change = UnitOfWork(self.attachment, CommitInfo(message=function), self.seen)
         return self.session.committing(change)
 
     def partition_values(
@@ -182,7 +182,7 @@ class Compaction:
         return _Done(len(files), len(new))
 
 
-def _moved(table: SeenTable, change: Change, batch: Batch) -> list[NewDataFile]:
+def _moved(table: SeenTable, change: UnitOfWork, batch: Batch) -> list[NewDataFile]:
     """Write the live rows of a batch to new files, and return these."""
     files = [file for group in batch for file in group.files if file.live_rows]
     if not files:

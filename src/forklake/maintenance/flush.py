@@ -17,7 +17,7 @@ from forklake.model.entities import InlinedRow
 from forklake.model.files import NewDataFile, NewDeleteFile
 from forklake.model.ids import SnapshotId
 from forklake.model.scans import ScanFile
-from forklake.session.work import Change
+from forklake.session.unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
     from forklake.session.session import Session
@@ -80,7 +80,9 @@ def _flush(table: SeenTable) -> Flushed | None:
     return Flushed(table.schema_name, name, len(rows), deletes)
 
 
-def _data_files(table: SeenTable, change: Change, rows: Sequence[InlinedRow]) -> list[NewDataFile]:
+def _data_files(
+    table: SeenTable, change: UnitOfWork, rows: Sequence[InlinedRow]
+) -> list[NewDataFile]:
     if not rows:
         return []
     found = table.engine.tables.scan_to_move(table.seen, table.table, rows=rows)
@@ -88,7 +90,7 @@ def _data_files(table: SeenTable, change: Change, rows: Sequence[InlinedRow]) ->
 
 
 def _delete_files(
-    table: SeenTable, change: Change, files: Sequence[ScanFile]
+    table: SeenTable, change: UnitOfWork, files: Sequence[ScanFile]
 ) -> list[NewDeleteFile]:
     if not files:
         return []

@@ -27,7 +27,7 @@ from forklake.model.requests import Choice, MergeRequest
 from forklake.model.snapshots import CommitInfo
 from forklake.session.attachments import Attachment
 from forklake.session.names import perhaps, split_name
-from forklake.session.work import Change
+from forklake.session.unit_of_work import UnitOfWork
 from forklake.store.holds import hold_statement, refuse_held
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class _Plan:
         """Apply the merge as one commit of the target, and return the outcome."""
         target = self.target
         attachment = Attachment(target.catalog.name, self.asked.metastore, target.catalog)
-        with self.asked.session.committing(Change(attachment, info, target.now)) as change:
+        with self.asked.session.committing(UnitOfWork(attachment, info, target.now)) as change:
             transaction = change.transaction
             transaction.retire(self.definitions.ended)
             transaction.adopt(self.definitions.taken, self.definitions.children)

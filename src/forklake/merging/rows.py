@@ -22,7 +22,7 @@ from forklake.session.changing.row_matches import match_rows
 
 if TYPE_CHECKING:
     from forklake.session.session import Session
-    from forklake.session.work import Change
+    from forklake.session.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class RowMerge:
         """The verdicts that change rows of the target."""
         return [Verdict.TAKE, Verdict.CONFLICT] if self.source_wins else [Verdict.TAKE]
 
-    def write(self, rows: Relation, change: Change, counts: Counts) -> None:
+    def write(self, rows: Relation, change: UnitOfWork, counts: Counts) -> None:
         """Delete the old versions of changed rows in the target, and add the new versions."""
         transaction, engine = change.transaction, self.session.engine
         table = transaction.state.get(TABLE, (self.target.table_id,))
@@ -104,7 +104,7 @@ class RowMerge:
 
 
 def write_again(
-    session: Session, source: TableSide, files: Sequence[ScanFile], change: Change
+    session: Session, source: TableSide, files: Sequence[ScanFile], change: UnitOfWork
 ) -> None:
     """Rewrite files of a table that only the source has, and keep the row ids."""
     target = Target(change.attachment, change.transaction.state, source.table)

@@ -23,7 +23,7 @@ from forklake.model.merge_outcomes import TableMerge
 from forklake.model.merge_rules import Did
 from forklake.model.merges import AdoptedFile, RowIds
 from forklake.model.requests import Choice
-from forklake.session.work import Change
+from forklake.session.unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
     from forklake.merging.rows import Counts, RowMerge
@@ -108,7 +108,7 @@ class SharedTable:
         target = self._target.side.catalog
         return adoptable_files(side.now, self._source.table, self._source.plain, target)
 
-    def write(self, change: Change) -> None:
+    def write(self, change: UnitOfWork) -> None:
         """Apply the changes as part of `change`."""
         transaction = change.transaction
         if self._merge is not None and self._rows is not None and self._counts is not None:
@@ -151,7 +151,7 @@ class NewTable:
             len(self._files),
         )
 
-    def write(self, change: Change) -> None:
+    def write(self, change: UnitOfWork) -> None:
         """Apply the changes as part of `change`."""
         transaction, table = change.transaction, self._source.table
         transaction.reserve_row_ids(table, RowIds(0, self._source.next_row_id))

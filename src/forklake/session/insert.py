@@ -13,7 +13,7 @@ from forklake.model.names import folded
 
 if TYPE_CHECKING:
     from forklake.session.session import Session
-    from forklake.session.work import Change
+    from forklake.session.unit_of_work import UnitOfWork
 
 
 def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
@@ -28,7 +28,7 @@ def insert_rows(session: Session, name: str | Sequence[str], rows: Rows) -> int:
         return insert(session, change, table, rows)
 
 
-def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
+def insert(session: Session, change: UnitOfWork, table: Table, rows: Rows) -> int:
     """Insert rows within a change. Spark is needed only if the table has rules for rows."""
     target = Target(change.attachment, change.transaction.state, table)
     if target.rules.concern_rows:
@@ -36,7 +36,7 @@ def insert(session: Session, change: Change, table: Table, rows: Rows) -> int:
     return inserts.insert(change, target, rows)
 
 
-def _insert_by_rules(session: Session, change: Change, target: Target, rows: Rows) -> int:
+def _insert_by_rules(session: Session, change: UnitOfWork, target: Target, rows: Rows) -> int:
     """Insert rows with the engine, which computes generated columns and checks constraints."""
     given = given_names(rows)
     fields = [

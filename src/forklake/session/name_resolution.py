@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Unpack
 
 from forklake.catalog.catalog import Catalog
+from forklake.catalog.catalog_view import CatalogView
 from forklake.catalog.metastore import Metastore
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.names import folded
@@ -23,7 +23,6 @@ from forklake.session.names import perhaps, split_name
 from forklake.session.transactions import Transactions
 
 MAIN = "main"
-View = Snapshotted | Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +256,12 @@ class Naming(Transactions):
             ),
         )
 
-    def find_table(self, view: View, name: TableName) -> Table:
+    def find_table(self, view: CatalogView, name: TableName) -> Table:
         """Return a table; raise NotFound with similar names if it does not exist."""
         with self._recording_missing_names():
             return self._find_table(view, name)
 
-    def _find_table(self, view: View, name: TableName) -> Table:
+    def _find_table(self, view: CatalogView, name: TableName) -> Table:
         try:
             return view.state.table(name.table, name.schema)
         except NotFound as reason:
@@ -291,7 +290,7 @@ class Naming(Transactions):
         *,
         version: int | None = None,
         timestamp: datetime | str | None = None,
-    ) -> View:
+    ) -> CatalogView:
         """Return the view of a catalog: its head, that of the transaction, or an older snapshot."""
         self._require_open()
         if version is not None or timestamp is not None:

@@ -9,21 +9,21 @@ from forklake.catalog.transaction import Transaction
 from forklake.engines.pushdown import predicate_of
 
 if TYPE_CHECKING:
+    from forklake.catalog.catalog_view import CatalogView
     from forklake.model.entities import Table
-    from forklake.session.name_resolution import View
 
 
 _PLACES = frozenset({"filename", "file_row_number", "file_index"})
 
 
-def record_virtual(view: View, table: Table, virtual: Sequence[str]) -> None:
+def record_virtual(view: CatalogView, table: Table, virtual: Sequence[str]) -> None:
     """Record a read of virtual columns."""
     if isinstance(view, Transaction) and not _PLACES.isdisjoint(virtual):
         view.record_places(table)
 
 
 def record_read(
-    view: View, table: Table, conditions: Sequence[str], *, ignores_removals: bool = False
+    view: CatalogView, table: Table, conditions: Sequence[str], *, ignores_removals: bool = False
 ) -> None:
     """Record a read of the rows for which all conditions, in Spark SQL, are true.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame, StreamingQuery
     from forklake.session.name_resolution import TableName
     from forklake.session.session import Session
-    from forklake.session.work import Change
+    from forklake.session.unit_of_work import UnitOfWork
 
 
 def read_stream(
@@ -112,7 +112,7 @@ def batch_key(query_id: str, batch_id: int, name: TableName) -> str:
     return format_batch_key(query_id, batch_id, name.schema, name.table)
 
 
-def record_batch(change: Change, table: Table, query_id: str, batch_id: int) -> None:
+def record_batch(change: UnitOfWork, table: Table, query_id: str, batch_id: int) -> None:
     """Record the progress of a streaming query in the log of a Delta table."""
     if find_face(change.transaction.state, table) is not None:
         change.transaction.tell_progress(table, query_id, batch_id)

@@ -17,7 +17,7 @@ from forklake.model.ids import SnapshotId
 from forklake.model.plan import Committed
 from forklake.model.snapshots import CommitInfo
 from forklake.session.attachments import Attachment
-from forklake.session.work import Change, Work
+from forklake.session.unit_of_work import OpenTransaction, UnitOfWork
 from forklake.store.reservations import Turn
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class Transactions:
     """Part of a session that begins and ends transactions, through which all changes are made."""
 
     def __init__(self) -> None:
-        self._work: Work | None = None
+        self._work: OpenTransaction | None = None
         self._info = CommitInfo()
         self._last_changed: Catalog | None = None
         self.isolation_level: str | None = None  # of future transactions; None: that of the catalog
@@ -76,9 +76,9 @@ class Transactions:
                 remedy="Commit or roll back the open transaction first.",
             )
         if author is None and message is None:
-            self._work = Work(self._taken_info(), self.isolation_level)
+            self._work = OpenTransaction(self._taken_info(), self.isolation_level)
         else:
-            self._work = Work(CommitInfo(author, message), self.isolation_level)
+            self._work = OpenTransaction(CommitInfo(author, message), self.isolation_level)
 
     def commit(self) -> Committed | None:
         """Commit the transaction; return None if it has no changes."""
@@ -92,7 +92,7 @@ class Transactions:
         """Roll back the transaction, and remove its files."""
         self._take_work().rollback()
 
-    def _take_work(self) -> Work:
+    def _take_work(self) -> OpenTransaction:
         self._require_open()
         work, self._work = self._work, None
         if work is None:
@@ -160,7 +160,7 @@ class Transactions:
     @contextmanager
     def changing(
         self, attachment: Attachment, *, idempotency_key: str | None = None
-    ) -> Iterator[Change]:
+    ) -> Iterator[UnitOfWork]:
         """Yield a change of a catalog: part of the open transaction, or committed at the end.
 
         With an idempotency key, a change that has been committed before is not applied
@@ -174,12 +174,12 @@ class Transactions:
                 yield change
             return
         info = replace(self._taken_info(), idempotency_key=idempotency_key)
-        change = Change(attachment, info, isolation_level=self.isolation_level)
+        change = UnitOfWork(attachment, info, isolation_level=self.isolation_level)
         with self.committing(change):
             yield change
 
     @contextmanager
-    def committing(self, change: Change) -> Iterator[Change]:
+    def committing(self, change: UnitOfWork) -> Iterator[UnitOfWork]:
         """Yield a change, commit it at the end, and record its snapshot as the last one."""
         with change.committing():
             yield change
@@ -189,7 +189,7 @@ class Transactions:
         """Return the newest snapshot of a catalog that this session committed."""
         return self._last_commits.get(attachment.catalog)
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change: UnitOfWork) -> None:
         committed = change.transaction.committed
         if committed is not None:
             self._last_commits[change.attachment.catalog] = committed.snapshot_id

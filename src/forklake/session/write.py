@@ -17,7 +17,7 @@ from forklake.session.definitions import partition_keys
 if TYPE_CHECKING:
     from forklake.session.name_resolution import TableName
     from forklake.session.session import Session
-    from forklake.session.work import Change
+    from forklake.session.unit_of_work import UnitOfWork
 
 MODES = ("append", "overwrite", "error", "ignore")
 
@@ -91,7 +91,7 @@ def _require_replacing(mode: str, replace_schema: bool) -> None:
         )
 
 
-def _delete_replaced(session: Session, change: Change, table: Table, where: str) -> Check:
+def _delete_replaced(session: Session, change: UnitOfWork, table: Table, where: str) -> Check:
     """Delete the rows for which a condition is true, and return it as a check of the new rows."""
     delete_from(session, change, table, where)
     return Check("condition by which rows are replaced", where)
@@ -111,7 +111,7 @@ def create_table_as(
     return write(session, df, name, mode=mode, partition_by=partition_by, replace_schema=or_replace)
 
 
-def _find(change: Change, place: TableName) -> Table | None:
+def _find(change: UnitOfWork, place: TableName) -> Table | None:
     found = change.transaction.state.find_relation(place.table, place.schema)
     if found is None or isinstance(found, Table):
         return found

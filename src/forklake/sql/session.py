@@ -13,7 +13,7 @@ from forklake.errors import InvalidInput
 from forklake.model.plan import Committed
 from forklake.session import session as tables
 from forklake.session.attachments import Attachment, Attachments
-from forklake.session.work import Change
+from forklake.session.unit_of_work import UnitOfWork
 from forklake.sql.guard import Guard
 from forklake.sql.parameters import Parameters, given
 from forklake.sql.results import Result
@@ -110,7 +110,7 @@ class Session(tables.Session):
     @contextmanager
     def changing(
         self, attachment: Attachment, *, idempotency_key: str | None = None
-    ) -> Iterator[Change]:
+    ) -> Iterator[UnitOfWork]:
         """Open a change of a catalog, and let the guard check it at its begin and its end."""
         with (
             self.guard.change(attachment),
@@ -127,7 +127,7 @@ class Session(tables.Session):
         with self.guard.change(changed.attachment):
             return super().commit()
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change: UnitOfWork) -> None:
         super()._note(change)
         if change.transaction.changed_faces:
             from forklake.delta.mirror_writer import mirror_catalog

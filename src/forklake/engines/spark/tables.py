@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from forklake.catalog.catalog_view import CatalogView
 from forklake.engines.change_range import ChangeRange
-from forklake.engines.file_groups import View
 from forklake.engines.spark.reading import scan as scans
 from forklake.engines.spark.reading.changes import ChangeFeed
 from forklake.model.entities import InlinedRow, Table
@@ -27,18 +27,23 @@ class SparkTables:
     engine: Engine
 
     def scan(
-        self, view: View, table: Table, *, where: str | None = None, virtual: Sequence[str] = ()
+        self,
+        view: CatalogView,
+        table: Table,
+        *,
+        where: str | None = None,
+        virtual: Sequence[str] = (),
     ) -> DataFrame:
         """Return the rows of a table: its columns, then the requested virtual columns."""
         return scans.scan(self.engine, view, table, where=where, virtual=virtual)
 
-    def schema(self, view: View, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
+    def schema(self, view: CatalogView, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
         """Return the columns that `scan` returns, as a relation without rows."""
         return scans.shown_schema(view, table, virtual=virtual)
 
     def scan_to_move(
         self,
-        view: View,
+        view: CatalogView,
         table: Table,
         files: Sequence[ScanFile] = (),
         rows: Sequence[InlinedRow] = (),
@@ -46,11 +51,11 @@ class SparkTables:
         """Return rows of files and inlined rows as new files store them, with their ids."""
         return scans.scan_to_move(self.engine, view, table, files, rows)
 
-    def count(self, view: View, table: Table) -> int:
+    def count(self, view: CatalogView, table: Table) -> int:
         """Return the number of rows of a table."""
         return scans.scan(self.engine, view, table).count()
 
-    def has_nulls(self, view: View, table: Table, path: Sequence[str]) -> bool:
+    def has_nulls(self, view: CatalogView, table: Table, path: Sequence[str]) -> bool:
         """Return whether some row has NULL in a column, or in a field of a struct."""
         return scans.has_nulls(self.engine, view, table, path)
 

@@ -19,7 +19,7 @@ from forklake.session.changing.row_matches import (
 
 if TYPE_CHECKING:
     from forklake.session.session import Session
-    from forklake.session.work import Change
+    from forklake.session.unit_of_work import UnitOfWork
 
 
 def delete(
@@ -54,7 +54,7 @@ def delete(
 
 def delete_from(
     session: Session,
-    change: Change,
+    change: UnitOfWork,
     table: Table,
     where: Expression | None,
     *,
@@ -84,7 +84,7 @@ def _is_always_true(where: Expression | None) -> bool:
     return where is None or (isinstance(where, str) and where.strip().lower() == "true")
 
 
-def _truncate(session: Session, change: Change, table: Table) -> int:
+def _truncate(session: Session, change: UnitOfWork, table: Table) -> int:
     change.transaction.record_read(table)
     count = _count(session, change, table)
     if count:
@@ -92,7 +92,7 @@ def _truncate(session: Session, change: Change, table: Table) -> int:
     return count
 
 
-def _count(session: Session, change: Change, table: Table) -> int:
+def _count(session: Session, change: UnitOfWork, table: Table) -> int:
     """Return the number of rows; the engine counts only if files have rows of later snapshots."""
     view = change.transaction
     files = view.scan_files(table)

@@ -23,12 +23,12 @@ from forklake.session.read_records import record_read, record_virtual
 
 if TYPE_CHECKING:
     from forklake.session.session import Session
-    from forklake.session.work import Change
+    from forklake.session.unit_of_work import UnitOfWork
 
 
 def match_rows(
     session: Session,
-    change: Change,
+    change: UnitOfWork,
     table: Table,
     alias: str,
     narrowed: str | None,
@@ -44,7 +44,7 @@ def match_rows(
 
 
 def _find_files(
-    session: Session, change: Change, target: Target, narrowed: str | None
+    session: Session, change: UnitOfWork, target: Target, narrowed: str | None
 ) -> list[ScanFile]:
     """Return the files that may have matching rows."""
     view, table = change.transaction, target.table

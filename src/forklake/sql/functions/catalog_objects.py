@@ -23,7 +23,7 @@ from forklake.sql.dialect.stored import aliases_of
 from forklake.sql.functions.types import shown_default
 
 if TYPE_CHECKING:
-    from forklake.session import name_resolution
+    from forklake.catalog.catalog_view import CatalogView
     from forklake.sql.session import Session
 
 _COMMENT = "comment"
@@ -34,7 +34,7 @@ class SeenCatalog:
     """Attached catalog."""
 
     attachment: Attachment
-    view: name_resolution.View
+    view: CatalogView
 
     @property
     def alias(self) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from forklake.catalog.catalog_view import CatalogView
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.session.attachments import Attachment
-from forklake.session.name_resolution import MAIN, TableName, View
+from forklake.session.name_resolution import MAIN, TableName
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
@@ -48,7 +49,7 @@ def found_table(
     *,
     version: int | None = None,
     timestamp: datetime | None = None,
-) -> tuple[View, Table]:
+) -> tuple[CatalogView, Table]:
     """Return a table, and its catalog in the current or a past state."""
     name = table_place(session, catalog, table_name, schema)
     place: TableName = session.resolve(name, version=version, timestamp=timestamp)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from forklake.catalog.catalog_view import CatalogView
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
-from forklake.session.name_resolution import View
 from forklake.sql.functions.places import found_table
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def table_info(
     return (_info_row(view, table) for table in tables)
 
 
-def _info_row(view: View, table: Table) -> tuple[Any, ...]:
+def _info_row(view: CatalogView, table: Table) -> tuple[Any, ...]:
     files = view.scan_files(table)
     deletes = [one.delete_file for one in files if one.delete_file is not None]
     return (

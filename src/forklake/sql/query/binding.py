@@ -32,11 +32,11 @@ from forklake.sql.translate import dispatch, to_spark
 from forklake.sql.translate.relations import unique_names
 
 if TYPE_CHECKING:
+    from forklake.catalog.catalog_view import CatalogView
     from forklake.engines.interface import DataEngine
     from forklake.engines.spark.public_types import StructType
     from forklake.session.attachments import Attachment
     from forklake.session.name_resolution import TableName
-    from forklake.session.name_resolution import View as State
     from forklake.sql.session import Session
 
 _DEEPEST = 32
@@ -84,7 +84,7 @@ class Binding:
         self.sources = 0  # tables that the query reads, including those of views
         self._inner_sources = 0  # tables of the view or macro that was bound last
         self._weights: dict[str, int] = {}  # tables of each relation, by registered name
-        self._tables: dict[object, tuple[State, Table]] = {}  # of lakes, by name and snapshot
+        self._tables: dict[object, tuple[CatalogView, Table]] = {}  # of lakes, by name and snapshot
 
     def __enter__(self) -> Binding:
         return self

@@ -10,9 +10,10 @@ from forklake.model.names import folded
 from forklake.sql.query.timestamps import NOW, Moment
 
 if TYPE_CHECKING:
+    from forklake.catalog.catalog_view import CatalogView
     from forklake.model.state import CatalogState
     from forklake.session.attachments import Attachment
-    from forklake.session.name_resolution import TableName, View
+    from forklake.session.name_resolution import TableName
     from forklake.sql.query.macros import Found
     from forklake.sql.session import Session
 
@@ -22,9 +23,9 @@ class Seen:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._views: dict[tuple[str, Moment], View] = {}
+        self._views: dict[tuple[str, Moment], CatalogView] = {}
 
-    def view(self, attachment: Attachment, moment: Moment) -> View:
+    def view(self, attachment: Attachment, moment: Moment) -> CatalogView:
         """Return a catalog at a snapshot or time."""
         key = folded(attachment.alias), moment
         if key not in self._views:

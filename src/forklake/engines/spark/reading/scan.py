@@ -30,7 +30,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from forklake.engines.file_groups import Group, GroupedFiles, View
+from forklake.catalog.catalog_view import CatalogView
+from forklake.engines.file_groups import Group, GroupedFiles
 from forklake.engines.layouts import Layout, folder_values, mapped
 from forklake.engines.pushdown import predicate_of
 from forklake.engines.row_matches import FILE, POSITION, ROW
@@ -87,7 +88,7 @@ _NAN_UNSEEN = {
 
 def scan(
     engine: Engine,
-    view: View,
+    view: CatalogView,
     table: Table,
     *,
     where: str | None = None,
@@ -116,7 +117,7 @@ def scan(
     return whole if where is None else _filter_rows(whole, where, table)
 
 
-def shown_schema(view: View, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
+def shown_schema(view: CatalogView, table: Table, *, virtual: Sequence[str] = ()) -> StructType:
     """Return the columns that `scan` returns."""
     fields = view.state.fields(table)
     own = [shown_field(field) for field in fields]
@@ -125,7 +126,7 @@ def shown_schema(view: View, table: Table, *, virtual: Sequence[str] = ()) -> St
 
 def scan_chosen(
     engine: Engine,
-    view: View,
+    view: CatalogView,
     table: Table,
     files: Sequence[ScanFile],
     *,
@@ -147,7 +148,7 @@ def scan_chosen(
 
 def scan_to_move(
     engine: Engine,
-    view: View,
+    view: CatalogView,
     table: Table,
     files: Sequence[ScanFile] = (),
     rows: Sequence[InlinedRow] = (),
@@ -191,7 +192,7 @@ def _require_known_deletes(file: ScanFile) -> None:
         )
 
 
-def has_nulls(engine: Engine, view: View, table: Table, path: Sequence[str]) -> bool:
+def has_nulls(engine: Engine, view: CatalogView, table: Table, path: Sequence[str]) -> bool:
     """Return whether some row has NULL in a column, or in a field of a struct that is not NULL."""
     names = [quoted(name) for name in path]
     where = f"{'.'.join(names)} IS NULL"
@@ -275,7 +276,7 @@ class _GroupReader:
     def __init__(
         self,
         engine: Engine,
-        view: View,
+        view: CatalogView,
         fields: tuple[Field, ...],
         asked: Sequence[StructField],
         files: GroupedFiles,

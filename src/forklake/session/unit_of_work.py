@@ -1,4 +1,4 @@
-"""Changes in progress: a transaction, and the files that were written for it.
+"""Units of work: transactions, and the files that were written for them.
 
 A file belongs to the lake only once its commit is known to have succeeded. It is removed when the
 commit is known to have failed. When the outcome is unknown, because the answer of the database was
@@ -32,7 +32,7 @@ from forklake.session.attachments import Attachment
 _REFUSALS = (Conflict, Forbidden, InvalidInput, Unsupported)
 
 
-class Change:
+class UnitOfWork:
     """Transaction on an attached catalog, with the files written for it so far."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Change:
         self._files.extend(paths)
 
     @contextmanager
-    def committing(self) -> Iterator[Change]:
+    def committing(self) -> Iterator[UnitOfWork]:
         """Yield the change; commit it at the end, or discard it if the block raises."""
         try:
             yield self
@@ -111,7 +111,7 @@ class Change:
         remove(files)
 
 
-class Work:
+class OpenTransaction:
     """Open transaction of a session: it reads any catalogs, and changes one of them.
 
     Each catalog is read at the snapshot that was its head at first use, under any of its
@@ -121,12 +121,12 @@ class Work:
     def __init__(self, info: CommitInfo, isolation_level: str | None = None) -> None:
         self.info = info
         self._isolation_level = isolation_level
-        self._changes: dict[tuple[int, CatalogId], Change] = {}
-        self._changed: Change | None = None
+        self._changes: dict[tuple[int, CatalogId], UnitOfWork] = {}
+        self._changed: UnitOfWork | None = None
         self._has_failed = False
 
     @property
-    def changed(self) -> Change | None:
+    def changed(self) -> UnitOfWork | None:
         """Change of the one catalog that the transaction changes; None if it only reads."""
         return self._changed
 
@@ -134,7 +134,7 @@ class Work:
         """Return whether the transaction has read or changed the catalog."""
         return _key(attachment) in self._changes
 
-    def on(self, attachment: Attachment) -> Change:
+    def on(self, attachment: Attachment) -> UnitOfWork:
         """Return the part of the transaction on one catalog."""
         if self._has_failed:
             raise InvalidInput(
@@ -143,13 +143,13 @@ class Work:
             )
         change = self._changes.get(_key(attachment))
         if change is None:
-            change = self._changes[_key(attachment)] = Change(
+            change = self._changes[_key(attachment)] = UnitOfWork(
                 attachment, self.info, isolation_level=self._isolation_level
             )
         return change
 
     @contextmanager
-    def changing(self, attachment: Attachment) -> Iterator[Change]:
+    def changing(self, attachment: Attachment) -> Iterator[UnitOfWork]:
         """Yield the part of the transaction on one catalog, to change it.
 
         If the block raises, the transaction can only be rolled back: its changes may be

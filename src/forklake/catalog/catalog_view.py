@@ -1,0 +1,8 @@
+"""A catalog as one reader sees it: at a snapshot, or inside a transaction."""
+
+from __future__ import annotations
+
+from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.transaction import Transaction
+
+CatalogView = Snapshotted | Transaction
