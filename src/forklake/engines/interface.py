@@ -112,10 +112,12 @@ class Writer(Protocol):
         rows: Relation,
         *,
         by_name: bool = False,
-        with_row_ids: bool = False,
         checks: Sequence[Check] = (),
     ) -> int:
-        """Add the rows of a relation to a table, and return their number; see `write.append`."""
+        """Add the rows of a relation to a table, and return their number.
+
+        All rows must satisfy the rules of the table, and `checks`.
+        """
 
     def write_files(
         self,

@@ -39,17 +39,18 @@ class SparkWriter:
         rows: DataFrame,
         *,
         by_name: bool = False,
-        with_row_ids: bool = False,
         checks: Sequence[Check] = (),
     ) -> int:
-        """Add the rows of a relation to a table, and return their number; see `write.append`."""
+        """Add the rows of a relation to a table, and return their number.
+
+        All rows must satisfy the rules of the table, and `checks`.
+        """
         return writes.append(
             self.engine,
             change,
             table,
             rows,
             by_name=by_name,
-            with_row_ids=with_row_ids,
             checks=checks,
         )
 
