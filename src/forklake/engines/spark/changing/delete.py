@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from forklake.engines.row_matches import ROW, Matching
-from forklake.engines.spark.changing.matched_rows import matched_rows, removal_of
+from forklake.engines.spark.changing.matched_rows import matched_rows
+from forklake.engines.spark.changing.removal import end_rows
 from forklake.engines.spark.expressions import Condition, aliased, filtered, joined
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ def delete_rows(
         rows = filtered(rows, where, table)
     else:
         rows = joined(rows, aliased(using, source_alias), where, "left_semi", table)
-    return removal_of(engine, found).end(rows).count
+    return end_rows(engine, found, rows).count
 
 
 def delete_listed(engine: Engine, found: Matching, ids: DataFrame) -> None:
     """Delete the rows whose ids are in the column ROW of a DataFrame."""
     rows = matched_rows(engine, found).join(ids, ROW, "left_semi")
-    removal_of(engine, found).end(rows)
+    end_rows(engine, found, rows)

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame
 
 from forklake.engines.relations import Expression
 from forklake.engines.row_matches import Matching
-from forklake.engines.spark.changing.removal import Removal
 from forklake.engines.spark.reading.scan import scan
 from forklake.engines.virtual_columns import VIRTUAL
 from forklake.model.names import folded
@@ -36,11 +35,6 @@ def matched_rows(engine: Engine, found: Matching, *expressions: Expression | Non
         files=found.files,
     )
     return rows.alias(found.alias)
-
-
-def removal_of(engine: Engine, found: Matching) -> Removal:
-    """Return the removal of rows from these files."""
-    return Removal(engine, found.change, found.target, found.files)
 
 
 def _may_need(column: str, expression: Expression | None) -> bool:

@@ -16,11 +16,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from forklake.engines.assignments import values_of
+from forklake.engines.local.removal import Ended
 from forklake.engines.merge_clauses import Action, Clause, MergeCounts, When
 from forklake.engines.row_matches import Matching
-from forklake.engines.spark.changing.matched_rows import matched_rows, removal_of
+from forklake.engines.spark.changing.matched_rows import matched_rows
 from forklake.engines.spark.changing.new_versions import new_rows, new_versions
-from forklake.engines.spark.changing.removal import Ended
+from forklake.engines.spark.changing.removal import end_rows
 from forklake.engines.spark.expressions import Condition, analysing, expression, joined
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.remote import analysed, persisted
@@ -154,7 +155,7 @@ class _Merge:
     def ended(self, rows: DataFrame) -> Ended:
         """End the rows of the table that are updated or deleted."""
         changed = rows.where(F.col(_IN_TARGET).isNotNull())
-        return removal_of(self.engine, self.found).end(changed, refuse_doubles=True)
+        return end_rows(self.engine, self.found, changed, refuse_doubles=True)
 
 
 def _is_small(source: DataFrame) -> bool:

@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame
 
 from forklake.engines.assignments import Assignment, values_of
 from forklake.engines.row_matches import Matching
-from forklake.engines.spark.changing.matched_rows import matched_rows, removal_of
+from forklake.engines.spark.changing.matched_rows import matched_rows
 from forklake.engines.spark.changing.new_versions import new_versions
+from forklake.engines.spark.changing.removal import end_rows
 from forklake.engines.spark.expressions import Condition, aliased, filtered, joined
 from forklake.engines.spark.remote import persisted
 from forklake.engines.spark.writing import align
@@ -41,7 +42,7 @@ def update_rows(
     rows = filtered(rows, where, table)
     with align.translating(), persisted(rows) as kept:
         versions = new_versions(kept, found.target, assigned, found.alias)
-        ended = removal_of(engine, found).end(kept, refuse_doubles=source is not None)
+        ended = end_rows(engine, found, kept, refuse_doubles=source is not None)
         if ended.count:
             append_versions(
                 engine, found.change, found.target, versions, ended.count, has_new=ended.has_new
