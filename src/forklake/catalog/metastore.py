@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from tenacity import (
     retry,
@@ -179,17 +179,19 @@ class Metastore(Closing):
 
     def create_forks(self, request: ForkRequest, *, besides: Besides = nothing_besides) -> Provided:
         """Create the requested forks, up to BATCH in one snapshot; for `besides` see `create`."""
-        known = replace(request, parent=_possible_name(request.parent))
-        return self._provide(fork_catalogs, known, besides)
+        parent = _possible_name(request.parent)
+        return self._provide(fork_catalogs, request, besides, parent=parent)
 
-    def _provide(self, function: Callable[..., Provided], request: R, besides: Besides) -> Provided:
-        """Create the catalogs of a request in batches."""
-        path = request.data_path
-        normal = replace(request, data_path=None if path is None else normalize_data_path(path))
+    def _provide(
+        self, function: Callable[..., Provided], request: R, besides: Besides, **normal: Any
+    ) -> Provided:
+        """Create the catalogs of a request in batches; `normal` are fields in stored form."""
+        if request.data_path is not None:
+            normal["data_path"] = normalize_data_path(request.data_path)
         expires_at = expiry_of(request.ttl)
         found, created = list[store.CatalogRow](), 0
         for first in range(0, len(request.names), BATCH):
-            batch = replace(normal, names=request.names[first : first + BATCH])
+            batch: R = replace(request, names=request.names[first : first + BATCH], **normal)
             create = partial(function, self.database, batch, expires_at=expires_at, besides=besides)
             rows, count = _once(create, request.if_not_exists)
             found += rows

@@ -158,5 +158,4 @@ def fork(
     request = ForkRequest(parent, fork_names, at, data_path, mode, if_not_exists, age)
     with context.connect() as metastore:
         rows = metastore.create_forks(request).rows
-        known = metastore.find(parent)
-    show_created(context.output, rows, known)
+    show_created(context.output, rows, parent)

@@ -113,15 +113,15 @@ def describe_count(shown: int, total: int | None) -> str:
 
 
 def show_created(
-    output: CommandOutput, rows: Sequence[CatalogRow], parent: CatalogRow | None = None
+    output: CommandOutput, rows: Sequence[CatalogRow], parent: str | None = None
 ) -> None:
-    """Show the catalogs that a command created or found existing."""
+    """Show the catalogs, or forks of `parent`, that a command created or found existing."""
     from forklake.cli.documents import catalog_document
 
     def draw() -> Iterator[RenderableType]:
         if len(rows) <= _LISTED:
-            known = {parent.catalog_id: parent.catalog_name} if parent is not None else {}
-            yield catalog_table(rows, known)
+            ids = [one for row in rows if (one := row.parent_catalog_id) is not None]
+            yield catalog_table(rows, dict.fromkeys(ids, parent) if parent is not None else {})
         else:
             first, last = escape(rows[0].catalog_name), escape(rows[-1].catalog_name)
             yield f"{counted(len(rows), 'catalog')}: {first} … {last}"
