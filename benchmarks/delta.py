@@ -39,11 +39,11 @@ from forklake import Catalog
 from forklake.catalog.delta_tables import FaceReading
 from forklake.catalog.file_listings import keep_listing
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.delta.commit_actions import Stated, Wording
+from forklake.delta.commit_actions import CommitBuilder, ProtocolAndMetadata
 from forklake.delta.mirror.checkpoints import checkpoint_path, write_checkpoint
 from forklake.delta.publication import publish_table
 from forklake.delta.snapshots import files_as_arrow, find_file
-from forklake.delta.version_batch import Chapter
+from forklake.delta.version_batch import VersionBatch
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId
 from forklake.model.predicates import Compare
@@ -181,9 +181,9 @@ def _checkpoints(table: Loaded) -> Iterator[Figure]:
 def _write_checkpoint(table: Loaded) -> None:
     log = FaceReading(table.catalog.now(), table.table)
     newest = log.latest()
-    chapter = Chapter(table.catalog, table.table, log.face, [newest])
-    actions = Wording(chapter, newest, Stated(), str(table.root))
-    write_checkpoint(str(table.root), newest.version, actions.state())
+    chapter = VersionBatch(table.catalog, table.table, log.face, [newest])
+    actions = CommitBuilder(chapter, newest, ProtocolAndMetadata(), str(table.root))
+    write_checkpoint(str(table.root), newest.version, actions.build_checkpoint())
 
 
 def _plan(catalog: Catalog, table: Loaded, wanted: int) -> None:

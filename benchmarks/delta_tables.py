@@ -19,7 +19,7 @@ import psycopg
 from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
 from forklake.catalog.delta_tables import FaceReading
 from forklake.delta.actions import Add, AnyAction, CommitInfo, Remove
-from forklake.delta.mirror.commits import commit_bytes, commit_path
+from forklake.delta.mirror.commits import commit_path, encode_commit
 from forklake.delta.publication import publish_table
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId, PartitionId
@@ -105,7 +105,7 @@ def load(metastore: Metastore, dsn: str, folder: Path, versions: int) -> Loaded:
     loaded = Loaded(catalog, table, versions, root, (EACH - 1) * versions + 1)
     for version in range(1, versions + 1):
         Path(commit_path(str(root), version)).write_bytes(
-            commit_bytes(_actions(version, first.timestamp + version))
+            encode_commit(_actions(version, first.timestamp + version))
         )
     shutil.copytree(root / "_delta_log", loaded.bare / "_delta_log", copy_function=os.link)
     return loaded

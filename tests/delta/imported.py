@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 from forklake import Catalog
 from forklake.catalog.delta_tables import FaceReading
-from forklake.delta.table_import import Imported, import_delta
+from forklake.delta.table_import import DeltaImportResult, import_delta
 from tests.delta.hand_written import HandWrittenLog
 
 # Statistics of a file of ten rows.
@@ -14,7 +14,9 @@ TEN = {"stats": '{"numRecords":10}'}
 Files = dict[str, tuple[int, int]]  # by name: numbers of rows and of deleted rows
 
 
-def load(catalog: Catalog, written: HandWrittenLog, *, ignore_features: bool = False) -> Imported:
+def load(
+    catalog: Catalog, written: HandWrittenLog, *, ignore_features: bool = False
+) -> DeltaImportResult:
     """Import a log, or its new versions."""
     return import_delta(catalog, str(written.root), "t", ignore_features=ignore_features)
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
 from forklake.catalog.delta_tables import FaceReading
-from forklake.delta.mirror_writer import Mirror, Mirrored, mirror_catalog
+from forklake.delta.mirror_writer import Mirror, MirrorResult, mirror_catalog
 from forklake.delta.publication import publish_table
 from forklake.model.files import ColumnBounds
 from forklake.store import phases
@@ -65,7 +65,7 @@ def end_oldest(catalog: Catalog, table: str) -> None:
         transaction.end_data_files(found, transaction.data_files(found)[:1])
 
 
-def mirror(catalog: Catalog, table: str) -> Mirrored:
+def mirror(catalog: Catalog, table: str) -> MirrorResult:
     """Write the pending versions of a table to its log."""
     return Mirror(catalog, catalog.now().state.table(table)).run()
 
@@ -108,7 +108,7 @@ def log_actions(root: Path, version: int) -> list[dict[str, Any]]:
 # Jobs for other processes
 
 
-def killed_while(
+def run_and_die_at(
     phase: str, die: Callable[[], None], place: Place, work: Callable[[Catalog], object]
 ) -> None:
     """Run work on the catalog, and die at a phase."""

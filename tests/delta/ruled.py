@@ -49,14 +49,14 @@ def write_rules(
     written.commit(0, {"protocol": protocol}, {"metaData": metadata})
 
 
-def imported_rules(catalog: Catalog, written: HandWrittenLog) -> Rules:
+def import_rules(catalog: Catalog, written: HandWrittenLog) -> Rules:
     """Import a log, and return the rules of the table."""
     import_delta(catalog, str(written.root), "t")
     state = catalog.now().state
     return state.rules(state.table("t"))
 
 
-def taken_over(lake: Session, location: str, name: str = "t") -> None:
+def import_and_take_over(lake: Session, location: str, name: str = "t") -> None:
     """Import a Delta table and take it over, so that the lake owns it."""
     catalog = lake.attachment("lake").catalog
     import_delta(catalog, location, name)

@@ -52,7 +52,7 @@ class File:
     is_absolute: bool
     values: dict[str, str | None]
 
-    def spelled(self, way: int) -> str:
+    def spell(self, way: int) -> str:
         """Return the path in one of the spellings that a log may use."""
         if self.is_absolute:
             return _ABSOLUTE[way % len(_ABSOLUTE)] + quote(self.path)
@@ -60,7 +60,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class ExpectedVersion:
     """The expected state at a version."""
 
     time: int
@@ -68,7 +68,7 @@ class Truth:
     actions: tuple[Body, ...]  # the state as a checkpoint records it
 
 
-class Story:
+class RandomLog:
     """A log that is written version by version, as drawn by a strategy."""
 
     def __init__(self, log: HandWrittenLog, draw: Callable[[Any], Any]) -> None:
@@ -77,7 +77,7 @@ class Story:
         kinds = draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=3, unique=True))
         self.keys = {f"p{number} ü": kind for number, kind in enumerate(kinds)}
         self.files: list[File] = []
-        self.truths: list[Truth] = []
+        self.truths: list[ExpectedVersion] = []
         self._vectors: dict[int, Body] = {}  # of live files; {} without one
         self._adds: dict[int, Body] = {}  # the last add of each file
         self._columns = 1
@@ -100,9 +100,9 @@ class Story:
         actions.append(commit_info(time + 3 * is_exact, **more))
         self._log.commit(number, *self._draw(st.permutations(actions)))
         before = self.truths[-1].time if self.truths else -1
-        deleted = {one: self._deleted(one) for one in self._vectors}
+        deleted = {one: self._draw_deletes(one) for one in self._vectors}
         state = (PROTOCOL, self.metadata(), *self._txns.values(), *self._adds.values())
-        self.truths.append(Truth(max(time, before + 1), deleted, state))
+        self.truths.append(ExpectedVersion(max(time, before + 1), deleted, state))
 
     def metadata(self) -> Body:
         """Return the current metadata of the table."""
@@ -121,24 +121,24 @@ class Story:
             }
         }
 
-    def _deleted(self, file: int) -> int:
+    def _draw_deletes(self, file: int) -> int:
         vector = self._vectors[file].get("deletionVector")
         return 0 if vector is None else int(vector["cardinality"])
 
-    def _spelled(self, file: int) -> str:
-        return self.files[file].spelled(self._draw(st.integers(0, 11)))
+    def _spell_path(self, file: int) -> str:
+        return self.files[file].spell(self._draw(st.integers(0, 11)))
 
-    def _added(self, file: int, vector: Body) -> Body:
+    def _add_body(self, file: int, vector: Body) -> Body:
         of = {"partitionValues": self.files[file].values, "stats": f'{{"numRecords":{ROWS}}}'}
-        actions = add(self._spelled(file), **of, **vector)
+        actions = add(self._spell_path(file), **of, **vector)
         self._vectors[file], self._adds[file] = vector, actions
         return actions
 
-    def _removed(self, file: int) -> Body:
+    def _remove_body(self, file: int) -> Body:
         del self._adds[file]
-        return remove(self._spelled(file), **self._vectors.pop(file))
+        return remove(self._spell_path(file), **self._vectors.pop(file))
 
-    def _chosen(self, touched: set[int]) -> int | None:
+    def _choose_file(self, touched: set[int]) -> int | None:
         left = sorted(self._vectors.keys() - touched)
         if not left:
             return None
@@ -160,16 +160,16 @@ class Story:
         path = f"{self._log.root.parent}/else where/{name}" if is_absolute else name
         self.files.append(File(path, is_absolute, values))
         touched.add(file)
-        return [self._added(file, {})]
+        return [self._add_body(file, {})]
 
     def remove(self, touched: set[int]) -> list[Body]:
         """Remove a live file."""
-        file = self._chosen(touched)
-        return [] if file is None else [self._removed(file)]
+        file = self._choose_file(touched)
+        return [] if file is None else [self._remove_body(file)]
 
     def delete_rows(self, touched: set[int]) -> list[Body]:
         """Change the deleted rows of a file, possibly to none."""
-        file = self._chosen(touched)
+        file = self._choose_file(touched)
         if file is None:
             return []
         rows = self._draw(st.lists(st.integers(0, ROWS - 1), max_size=4, unique=True))
@@ -183,12 +183,12 @@ class Story:
         actions = {"deletionVector": fields} if rows else {}
         if actions == self._vectors[file]:
             return []
-        return [self._removed(file), self._added(file, actions)]
+        return [self._remove_body(file), self._add_body(file, actions)]
 
     def add_again(self, touched: set[int]) -> list[Body]:
         """Add a live file again."""
-        file = self._chosen(touched)
-        return [] if file is None else [self._added(file, self._vectors[file])]
+        file = self._choose_file(touched)
+        return [] if file is None else [self._add_body(file, self._vectors[file])]
 
     def remove_nothing(self, touched: set[int]) -> list[Body]:
         """Remove a file that is not live, or a live one under another deletion vector."""
@@ -199,7 +199,7 @@ class Story:
         touched.add(file)
         other = inline_vector([9, 99]).path_or_inline
         fields = {"storageType": "i", "pathOrInlineDv": other, "sizeInBytes": 1, "cardinality": 2}
-        return [remove(self._spelled(file), deletionVector=fields)]
+        return [remove(self._spell_path(file), deletionVector=fields)]
 
     def add_unrelated_actions(self, touched: set[int]) -> list[Body]:
         """Return actions that concern no file."""
@@ -223,9 +223,9 @@ class Story:
                 infix = f".{part + 1:010d}.{2:010d}"
                 self._log.checkpoint(version, *actions[part::2], infix=infix)
         else:
-            self._second(version, actions, kind)
+            self._write_v2_checkpoint(version, actions, kind)
 
-    def _second(self, version: int, actions: tuple[Body, ...], kind: str) -> None:
+    def _write_v2_checkpoint(self, version: int, actions: tuple[Body, ...], kind: str) -> None:
         """Write a V2 checkpoint with sidecars."""
         adds = tuple(one for one in actions if "add" in one)
         facts = [one for one in actions if "add" not in one]
@@ -253,16 +253,16 @@ class Story:
 
 
 _STEPS = (
-    Story.add,
-    Story.add,
-    Story.remove,
-    Story.delete_rows,
-    Story.add_again,
-    Story.remove_nothing,
-    Story.add_unrelated_actions,
+    RandomLog.add,
+    RandomLog.add,
+    RandomLog.remove,
+    RandomLog.delete_rows,
+    RandomLog.add_again,
+    RandomLog.remove_nothing,
+    RandomLog.add_unrelated_actions,
 )
 
 
-def full_paths(story: Story, root: str) -> Iterator[str]:
+def full_paths(story: RandomLog, root: str) -> Iterator[str]:
     """Yield the full paths of the files, in the order of their numbers."""
     yield from (one.path if one.is_absolute else f"{root}/{one.path}" for one in story.files)

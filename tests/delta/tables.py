@@ -20,8 +20,8 @@ from forklake.delta.actions import (
     Remove,
 )
 from forklake.delta.mirror.checkpoint_rows import FILES, TOMBSTONES
-from forklake.delta.mirror.checkpoints import State
-from forklake.delta.mirror.commits import publish
+from forklake.delta.mirror.checkpoints import CheckpointState
+from forklake.delta.mirror.commits import write_commit
 from forklake.delta.mirror.links import relative_uri
 from forklake.files.vectors import Vector
 from tests.delta.readers import Rows, canonical_rows
@@ -90,7 +90,7 @@ class Table:
     def commit(self, *actions: AnyAction) -> None:
         """Commit the next version."""
         self.version += 1
-        publish(str(self.root), self.version, [*actions, info(str(uuid4()))])
+        write_commit(str(self.root), self.version, [*actions, info(str(uuid4()))])
         for action in actions:
             match action:
                 case Add():
@@ -145,9 +145,9 @@ def described(vector: Vector) -> DeletionVector:
     return DeletionVector(**{name: getattr(vector, name) for name in VECTOR_FIELDS})
 
 
-def state(table: Table, protocol: Protocol = PROTOCOL, **more: Any) -> State:
+def state(table: Table, protocol: Protocol = PROTOCOL, **more: Any) -> CheckpointState:
     """Return the state of a table's newest version, with files in batches of two."""
     files = pa.Table.from_pylist([flat(one) for one in table.live.values()], FILES)
     gone = pa.Table.from_pylist([flat(one) for one in table.gone], TOMBSTONES)
     batches = files.to_batches(max_chunksize=2)
-    return State(protocol, METADATA, batches, gone.to_batches(), **more)
+    return CheckpointState(protocol, METADATA, batches, gone.to_batches(), **more)

@@ -16,10 +16,10 @@ from forklake.delta.actions import (
     DeletionVector,
     Metadata,
     Protocol,
-    Unknown,
-    from_text,
-    parse,
-    to_text,
+    UnknownAction,
+    format_action,
+    parse_action,
+    parse_action_line,
 )
 from forklake.errors import Corruption
 
@@ -96,11 +96,11 @@ def test_samples_cover_every_kind_and_field() -> None:
 @pytest.mark.parametrize("kind", FULL)
 def test_actions_round_trip_in_the_same_order(kind: str) -> None:
     body = FULL[kind] | {"unknownField": [{"a": 1}]}
-    action = parse(kind, body)
+    action = parse_action(kind, body)
     assert list(action.to_json()) == [kind]
     assert action.to_json()[kind] == body
     assert list(action.to_json()[kind]) == list(body)
-    assert from_text(to_text(action)) == action
+    assert parse_action_line(format_action(action)) == action
 
 
 texts = st.dictionaries(st.text(max_size=5), st.none() | st.text(max_size=5), max_size=3)
@@ -134,7 +134,7 @@ whole = st.integers(0, 2**63 - 1)
     )
 )
 def test_an_add_round_trips_as_text(action: Add) -> None:
-    assert from_text(to_text(action)) == action
+    assert parse_action_line(format_action(action)) == action
 
 
 @pytest.mark.parametrize(
@@ -161,24 +161,24 @@ def test_an_add_round_trips_as_text(action: Add) -> None:
 )
 def test_an_invalid_action_is_refused_with_the_reason(kind: str, body: Any, message: str) -> None:
     with pytest.raises(Corruption) as error:
-        parse(kind, body)
+        parse_action(kind, body)
     assert message in error.value.message
     assert f"'{kind}'" in error.value.message
 
 
 def test_an_unknown_action_is_kept() -> None:
-    action = parse("future", [1, {"a": None}])
-    assert action == Unknown("future", [1, {"a": None}])
-    assert to_text(action) == '{"future":[1,{"a":null}]}'
+    action = parse_action("future", [1, {"a": None}])
+    assert action == UnknownAction("future", [1, {"a": None}])
+    assert format_action(action) == '{"future":[1,{"a":null}]}'
 
 
 def test_null_fields_equal_absent_fields() -> None:
     body = {"minReaderVersion": 1, "minWriterVersion": 2, "readerFeatures": None, "new": None}
-    assert parse("protocol", body) == Protocol(min_reader_version=1, min_writer_version=2)
+    assert parse_action("protocol", body) == Protocol(min_reader_version=1, min_writer_version=2)
 
 
 def test_metadata_without_a_schema_has_no_columns() -> None:
-    metadata = parse("metaData", {"id": "a"})
+    metadata = parse_action("metaData", {"id": "a"})
     assert isinstance(metadata, Metadata)
     assert metadata.schema_string == NO_COLUMNS
 

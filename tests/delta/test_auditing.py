@@ -70,7 +70,7 @@ def put(root: Path, version: int, *lines: Line) -> None:
     (root / "_delta_log" / f"{version:020d}.json").write_text(text)
 
 
-def only(catalog: Catalog) -> Finding:
+def only_finding(catalog: Catalog) -> Finding:
     """Return the only finding."""
     (found,) = audit_catalog(catalog)
     assert found.table == "sales.main.orders"
@@ -117,7 +117,7 @@ def test_finds_nothing_in_an_imported_table(metastore: Metastore, tmp_path: Path
 
 def test_finds_a_gap_between_versions(catalog: Catalog) -> None:
     change(catalog, "DELETE FROM dl_table_versions WHERE version = 1")
-    assert only(catalog) == Finding(
+    assert only_finding(catalog) == Finding(
         "sales.main.orders",
         FindingKind.VERSION_GAP,
         "Version 0 is followed by version 2.",
@@ -145,8 +145,8 @@ def test_finds_actions_without_a_version(catalog: Catalog) -> None:
 def test_finds_versions_that_are_not_mirrored(catalog: Catalog) -> None:
     append(catalog, ["orders"], 7)
     append(catalog, ["orders"], 8)
-    assert only(catalog).kind == FindingKind.LAG
-    assert only(catalog).message == "Versions 4 to 5 are not mirrored yet."
+    assert only_finding(catalog).kind == FindingKind.LAG
+    assert only_finding(catalog).message == "Versions 4 to 5 are not mirrored yet."
 
 
 def test_an_interrupted_mirror_is_reported_as_lag(catalog: Catalog) -> None:
@@ -161,7 +161,7 @@ def test_an_interrupted_mirror_is_reported_as_lag(catalog: Catalog) -> None:
 
 def test_finds_the_commit_of_another_writer(catalog: Catalog, root: Path) -> None:
     put(root, 4, {"commitInfo": {"operation": "WRITE", "engineInfo": "other"}})
-    found = only(catalog)
+    found = only_finding(catalog)
     assert found.kind == FindingKind.FOREIGN_COMMIT
     assert "Version 4" in found.message
     assert "'other'" in found.message
@@ -180,8 +180,8 @@ def test_finds_the_commit_of_another_writer(catalog: Catalog, root: Path) -> Non
 
 def test_finds_missing_and_additional_files_in_the_log(catalog: Catalog, root: Path) -> None:
     rewrite(root, 1, lambda line: None if "add" in line else line)
-    assert only(catalog).kind == FindingKind.DRIFT
-    assert "lacks files of the table" in only(catalog).message
+    assert only_finding(catalog).kind == FindingKind.DRIFT
+    assert "lacks files of the table" in only_finding(catalog).message
     rewrite(root, 1, lambda line: line)
     put(root, 1, commit_line(root, 1), add("strange.parquet"))
     strange, lost, missing = audit_catalog(catalog)
@@ -209,15 +209,15 @@ def test_finds_differing_deleted_rows(catalog: Catalog, root: Path) -> None:
         return line
 
     rewrite(root, 3, edit)
-    assert only(catalog).kind == FindingKind.DRIFT
-    assert "delete different rows" in only(catalog).message
+    assert only_finding(catalog).kind == FindingKind.DRIFT
+    assert "delete different rows" in only_finding(catalog).message
 
 
 def test_finds_a_damaged_deletion_vector(catalog: Catalog, root: Path) -> None:
     (vector,) = root.glob("deletion_vector_*.bin")
     vector.write_bytes(vector.read_bytes()[:-1] + b"!")
-    assert only(catalog).kind == FindingKind.NOT_READABLE
-    assert "does not match its checksum" in only(catalog).message
+    assert only_finding(catalog).kind == FindingKind.NOT_READABLE
+    assert "does not match its checksum" in only_finding(catalog).message
 
 
 def test_finds_a_differing_schema_and_differing_properties(catalog: Catalog, root: Path) -> None:
@@ -239,28 +239,28 @@ def test_finds_a_differing_schema_and_differing_properties(catalog: Catalog, roo
 def test_finds_a_weaker_protocol(catalog: Catalog, root: Path) -> None:
     weak = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
     rewrite(root, 3, lambda line: weak if "protocol" in line else line)
-    assert only(catalog).kind == FindingKind.DRIFT
+    assert only_finding(catalog).kind == FindingKind.DRIFT
     for demand in ("'deletionVectors'", "'reader version 3'"):
-        assert demand in only(catalog).message
+        assert demand in only_finding(catalog).message
 
 
 def test_finds_missing_files(catalog: Catalog, root: Path) -> None:
     (vector,) = root.glob("deletion_vector_*.bin")
     vector.unlink()
-    assert only(catalog).kind == FindingKind.MISSING_FILE
-    assert repr(str(vector)) in only(catalog).message
+    assert only_finding(catalog).kind == FindingKind.MISSING_FILE
+    assert repr(str(vector)) in only_finding(catalog).message
     for path in root.glob("*.parquet"):
         path.unlink()
-    assert only(catalog).message.count(".parquet") == 2
+    assert only_finding(catalog).message.count(".parquet") == 2
 
 
 def test_finds_an_unreadable_log(catalog: Catalog, root: Path) -> None:
     (root / "_delta_log" / f"{2:020d}.json").write_text("garbage")
-    assert only(catalog).kind == FindingKind.NOT_READABLE
+    assert only_finding(catalog).kind == FindingKind.NOT_READABLE
     for path in (root / "_delta_log").iterdir():
         path.unlink()
-    assert only(catalog).kind == FindingKind.NOT_READABLE
-    assert "does not contain a Delta log" in only(catalog).message
+    assert only_finding(catalog).kind == FindingKind.NOT_READABLE
+    assert "does not contain a Delta log" in only_finding(catalog).message
 
 
 def test_finds_newer_versions_of_an_imported_log(

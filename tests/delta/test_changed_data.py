@@ -11,13 +11,13 @@ import pytest
 from deltalake import DeltaTable
 
 from forklake.delta.audit import audit_catalog
-from forklake.delta.changed_data import must_tell
+from forklake.delta.changed_data import needs_change_files
 from forklake.model.ids import SnapshotId
 from forklake.model.scans import TableChanges
 from forklake.sql.session import Session
 from tests.delta.hand_written import HandWrittenLog
 from tests.delta.mirrored import log_actions
-from tests.delta.ruled import Column, taken_over, write_rules
+from tests.delta.ruled import Column, import_and_take_over, write_rules
 
 COLUMNS: list[Column] = [
     ("id", "long", {}),
@@ -48,7 +48,7 @@ def test_readers_of_the_feed_see_the_changes_of_the_lake(
     lake: Session, written: HandWrittenLog, partition_by: list[str]
 ) -> None:
     write_rules(written, COLUMNS, FEED, partition_by=partition_by)
-    taken_over(lake, str(written.root))
+    import_and_take_over(lake, str(written.root))
     version = 1
     for statement, files in (
         ("INSERT INTO t SELECT i, CASE i % 2 WHEN 0 THEN 'eu' END, i / 4 FROM range(9) r(i)", None),
@@ -67,13 +67,13 @@ def test_readers_of_the_feed_see_the_changes_of_the_lake(
 
 def test_a_table_without_a_feed_has_no_change_data(lake: Session, written: HandWrittenLog) -> None:
     write_rules(written, COLUMNS)
-    taken_over(lake, str(written.root))
+    import_and_take_over(lake, str(written.root))
     lake.execute("INSERT INTO t VALUES (1, 'eu', 1), (2, 'eu', 2); DELETE FROM t WHERE id = 1")
     assert not (written.root / "_change_data").exists()
 
 
 def test_moved_rows_need_no_change_data() -> None:
     none: TableChanges = TableChanges((), (), (), (), frozenset({SnapshotId(3)}), frozenset())
-    assert not must_tell(none, SnapshotId(3))
+    assert not needs_change_files(none, SnapshotId(3))
     mixed = TableChanges((), (), (), (), frozenset(), frozenset({SnapshotId(3)}))
-    assert must_tell(mixed, SnapshotId(3))
+    assert needs_change_files(mixed, SnapshotId(3))

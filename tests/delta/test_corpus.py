@@ -17,7 +17,7 @@ import pytest
 import forklake
 from forklake import Catalog, ForklakeError, Metastore, Session
 from forklake.catalog.delta_tables import FaceReading
-from forklake.delta.table_import import Imported, import_delta
+from forklake.delta.table_import import DeltaImportResult, import_delta
 from forklake.model.files import UNREAD_VECTOR
 from tests.delta.corpus_logs import corpus_tables, has_corpus, needs_corpus
 from tests.delta.readers import READERS
@@ -54,14 +54,14 @@ def listed(corpus: Path, *statuses: str) -> Iterator[dict[str, Any]]:
             yield table
 
 
-def load(metastore: Metastore, corpus: Path, name: str) -> tuple[Catalog, Imported]:
+def load(metastore: Metastore, corpus: Path, name: str) -> tuple[Catalog, DeltaImportResult]:
     """Import a table into its own catalog, of the same name."""
     catalog = metastore.create_catalog(name, data_path=f"{metastore.database.address}.data")
     place = str(corpus / name / "table")
     return catalog, import_delta(catalog, place, "t", ignore_features=name in FROM_THE_FUTURE)
 
 
-def seen_by_others(corpus: Path, name: str) -> dict[int, dict[str, Any]]:
+def expected_results(corpus: Path, name: str) -> dict[int, dict[str, Any]]:
     """Return the expected results of the versions that other readers could read."""
     path = corpus / name / "versions.json"
     known = json.loads(path.read_text()) if path.exists() else {}
@@ -81,7 +81,7 @@ def test_every_version_has_the_number_of_files_that_others_count(
             continue
         catalog, found = load(metastore, delta_corpus, name)
         expected = {
-            number: one["files"] for number, one in seen_by_others(delta_corpus, name).items()
+            number: one["files"] for number, one in expected_results(delta_corpus, name).items()
         } | {table["latest_version"]: table["active_files"]}
         counted = files_of_versions(catalog, expected)
         if (found.version, counted) != (table["latest_version"], expected):
@@ -126,7 +126,7 @@ def test_every_version_has_the_rows_that_others_read(
     _, found = load(metastore, corpus, name)
     latest = canonical(pq.read_table(corpus / name / "expected.parquet"))
     session.attach(metadata, "one", catalog=name)
-    expected = seen_by_others(corpus, name)
+    expected = expected_results(corpus, name)
     for number, ours in rows_of_versions(session, {*expected, found.version}):
         rows = canonical(ours)
         if number == found.version:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forklake.delta.expressions import Unusable, usable
+from forklake.delta.expressions import UnusableExpression, require_usable
 
 COLUMNS = ("id", "name", "at", "s", "list", "weird col")
 
@@ -28,7 +28,7 @@ COLUMNS = ("id", "name", "at", "s", "list", "weird col")
     ],
 )
 def test_expressions_over_a_single_row_are_usable(text: str, columns: tuple[str, ...]) -> None:
-    found = usable(text, COLUMNS)
+    found = require_usable(text, COLUMNS)
     assert (found.text, found.columns) == (text, columns)
 
 
@@ -61,5 +61,5 @@ def test_expressions_over_a_single_row_are_usable(text: str, columns: tuple[str,
     ],
 )
 def test_other_expressions_are_refused(text: str, reason: str) -> None:
-    with pytest.raises(Unusable, match=reason):
-        usable(text, COLUMNS)
+    with pytest.raises(UnusableExpression, match=reason):
+        require_usable(text, COLUMNS)

@@ -15,7 +15,7 @@ import pytest
 
 from forklake import Catalog, ColumnSpec, Metastore, Session
 from forklake.delta import log_loader, parts
-from forklake.delta.table_import import Progress, Stage, import_delta
+from forklake.delta.table_import import ImportProgress, ImportStage, import_delta
 from forklake.delta.takeover import take_over
 from forklake.errors import (
     AlreadyExists,
@@ -88,12 +88,12 @@ def test_every_version_is_a_snapshot(catalog: Catalog, written: HandWrittenLog) 
     written.commit(0, commit_info(7000, operation="CREATE"), *FIRST, add("a", **TEN))
     written.commit(1, commit_info(9000), add("b", **TEN), {"txn": {"appId": "x", "version": 3}})
     written.commit(2, commit_info(8000), remove("a"), add("c", **TEN))
-    done: list[Progress] = []
+    done: list[ImportProgress] = []
     found = import_delta(catalog, str(written.root), "t", progress=done.append)
     assert (found.first_version, found.version, found.loaded, found.files) == (0, 2, 3, 2)
     counted = [(one.versions, one.total, one.files) for one in done]
     assert counted == [(1, 3, 1), (2, 3, 2), (3, 3, 3)] * 2
-    assert [one.stage for one in done] == [Stage.CHECKING] * 3 + [Stage.LOADING] * 3
+    assert [one.stage for one in done] == [ImportStage.CHECKING] * 3 + [ImportStage.LOADING] * 3
     ten = (10, 0)
     assert history(catalog) == {0: {"a": ten}, 1: {"a": ten, "b": ten}, 2: {"b": ten, "c": ten}}
     listed = reading(catalog).versions()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from forklake.delta.actions import Add, CommitInfo, Unknown
+from forklake.delta.actions import Add, CommitInfo, UnknownAction
 from forklake.delta.log import commits, delta_log
-from forklake.delta.log.delta_log import DeltaLog, Version
-from forklake.delta.log.paths import canonical, full_path
-from forklake.delta.log.replay import State, replay
+from forklake.delta.log.delta_log import DeltaLog, LogVersion
+from forklake.delta.log.paths import canonical_path, full_path
+from forklake.delta.log.replay import LogState, replay
 from forklake.errors import Corruption, NotFound
 from tests.delta.hand_written import (
     FIRST,
@@ -26,19 +26,19 @@ from tests.delta.hand_written import (
 )
 
 
-def opened(written: HandWrittenLog) -> DeltaLog:
+def open_log(written: HandWrittenLog) -> DeltaLog:
     return DeltaLog(str(written.root)).open()
 
 
-def versions(written: HandWrittenLog, after: int = -1) -> list[Version]:
-    return list(opened(written).versions(after))
+def versions(written: HandWrittenLog, after: int = -1) -> list[LogVersion]:
+    return list(open_log(written).versions(after))
 
 
-def outline(found: list[Version]) -> list[tuple[int, bool]]:
+def outline(found: list[LogVersion]) -> list[tuple[int, bool]]:
     return [(version.number, version.is_state) for version in found]
 
 
-def paths(state: State) -> set[str]:
+def paths(state: LogState) -> set[str]:
     return {path for path, _ in state.adds}
 
 
@@ -53,13 +53,13 @@ def test_versions_come_in_order_with_their_actions(written: HandWrittenLog) -> N
     written.commit(0, commit_info(5), *FIRST, add("a"), {"future": 1})
     written.commit(1)  # an empty commit is legal
     written.commit(2, remove("a"), add("b"))
-    log = opened(written)
+    log = open_log(written)
     found = list(log.versions())
     assert outline(found) == [(0, False), (1, False), (2, False)]
     assert [one.kind for one in found[0].actions] == [
         *("commitInfo", "protocol", "metaData", "add", "future")
     ]
-    assert tuple(found[0].actions)[-1] == Unknown("future", 1)
+    assert tuple(found[0].actions)[-1] == UnknownAction("future", 1)
     assert found[0].commit_info == CommitInfo(extra={"timestamp": 5, "operation": "WRITE"})
     assert (log.first_version, log.latest_version) == (0, 2)
     assert outline(list(log.versions(after=1))) == [(2, False)]
@@ -68,7 +68,7 @@ def test_versions_come_in_order_with_their_actions(written: HandWrittenLog) -> N
 
 def test_new_versions_are_seen_when_a_log_is_opened_again(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST)
-    log = opened(written)
+    log = open_log(written)
     written.commit(1, add("a"))
     assert log.latest_version == 0
     assert log.open().latest_version == 1
@@ -89,24 +89,24 @@ def test_unrelated_files_are_ignored(written: HandWrittenLog) -> None:
         f"_staged_commits/{1:020d}.3a0d65cd-4056-49b8-937b-95f9e3ee90e5.json",
     ):
         written.file(name, "{")
-    assert opened(written).latest_version == 0
+    assert open_log(written).latest_version == 0
 
 
 def test_json_is_parsed_as_a_stream_of_objects_in_any_layout(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reads are a few bytes long, so that objects and characters are cut everywhere."""
-    monkeypatch.setattr(commits, "_PIECE", 3)
+    monkeypatch.setattr(commits, "_PIECE_SIZE", 3)
     actions = [*FIRST, add("ä ☃ 𝄞", stats='{"a":"}{"}'), add("b")]
     pretty = "\n\n".join(json.dumps(one, indent=2, ensure_ascii=False) for one in actions)
     written.file(f"{0:020d}.json", pretty + json.dumps(add("c") | {"remove": None}))
-    assert paths(replay(opened(written))) == {"ä ☃ 𝄞", "b", "c"}
+    assert paths(replay(open_log(written))) == {"ä ☃ 𝄞", "b", "c"}
 
 
 def test_a_large_commit_can_be_streamed_repeatedly(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta_log, "_SMALL", 10)
+    monkeypatch.setattr(delta_log, "_MOST_BYTES", 10)
     written.commit(0, *FIRST, *(add(str(number)) for number in range(100)), commit_info(7))
     (version,) = versions(written)
     assert not isinstance(version.actions, tuple)
@@ -142,7 +142,7 @@ def test_a_broken_commit_is_named_in_the_error(
 def test_the_length_of_an_object_is_limited(
     written: HandWrittenLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "_PIECE", 8)
+    monkeypatch.setattr(commits, "_PIECE_SIZE", 8)
     monkeypatch.setattr(commits, "_LONGEST", 100)
     written.file(f"{0:020d}.json", '{"a":"' + "x" * 1000)
     with pytest.raises(Corruption, match="longer than 100"):
@@ -180,7 +180,7 @@ def test_timestamps_come_from_commits_and_always_increase(written: HandWrittenLo
     written.commit(4, {"commitInfo": {"timestamp": "yesterday"}})
     set_modified(written.folder / f"{4:020d}.json", 40)
     assert [one.timestamp_ms for one in versions(written)] == [9_000, 9_001, 20_000, 30_000, 40_000]
-    later = list(opened(written).versions(after=1, after_ms=50_000))
+    later = list(open_log(written).versions(after=1, after_ms=50_000))
     assert [one.timestamp_ms for one in later] == [50_001, 50_002, 50_003]
 
 
@@ -202,7 +202,7 @@ def test_history_may_begin_at_a_checkpoint(written: HandWrittenLog) -> None:
     written.commit(4, remove("a"), add("b"))
     written.checkpoint(4, *FIRST, add("b"))
     written.commit(5, add("c"))
-    log = opened(written)
+    log = open_log(written)
     assert outline(list(log.versions())) == [(3, True), (4, False), (5, False)]
     assert (log.first_version, log.latest_version) == (3, 5)
     assert paths(replay(log, 3)) == {"a"}
@@ -217,7 +217,7 @@ def test_a_later_checkpoint_bridges_a_gap(written: HandWrittenLog) -> None:
     written.commit(3, add("lost"))
     written.checkpoint(5, *FIRST, add("b"))
     written.commit(6, add("c"))
-    log = opened(written)
+    log = open_log(written)
     assert outline(list(log.versions())) == [(0, False), (5, True), (6, False)]
     state = replay(log)
     assert paths(state) == {"b", "c"}
@@ -255,20 +255,20 @@ def test_different_spellings_of_a_path_are_one_file(written: HandWrittenLog) -> 
     ):
         written.commit(2 * number, *(() if number else FIRST), add(one))
         written.commit(2 * number + 1, remove(other))
-    assert replay(opened(written)).adds == {}
+    assert replay(open_log(written)).adds == {}
 
 
 def test_a_deletion_vector_replaces_the_file_in_any_order(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST, add("a"), add("b"))
     written.commit(1, remove("a"), add("a", **vector("one")))
     written.commit(2, add("a", **vector("two")), remove("a", **vector("one")))
-    assert replay(opened(written)).adds.keys() == {("a", "utwo@1"), ("b", None)}
+    assert replay(open_log(written)).adds.keys() == {("a", "utwo@1"), ("b", None)}
 
 
 def test_a_repeated_add_replaces_the_metadata_of_a_file(written: HandWrittenLog) -> None:
     written.commit(0, *FIRST, add("a"))
     written.commit(1, add("a", tags={"x": "y"}))
-    (found,) = replay(opened(written)).adds.values()
+    (found,) = replay(open_log(written)).adds.values()
     assert found.tags == {"x": "y"}
 
 
@@ -280,7 +280,7 @@ def test_the_newest_transaction_and_domain_metadata_win(written: HandWrittenLog)
     written.commit(0, *FIRST, domain("a", "1"), domain("b", "1"))
     written.commit(1, {"txn": {"appId": "s", "version": 7}}, domain("a", "2"))
     written.commit(2, {"txn": {"appId": "s", "version": 3}}, domain("b", "", removed=True))
-    state = replay(opened(written))
+    state = replay(open_log(written))
     assert state.txns["s"].version == 3
     assert {name: one.configuration for name, one in state.domains.items()} == {"a": "2"}
 
@@ -302,15 +302,15 @@ def test_duplicate_actions_in_a_version_are_corruption(
     written.commit(0, *FIRST)
     written.commit(1, twice, twice)
     with pytest.raises(Corruption, match=f"Version 1 has two actions '{next(iter(twice))}'"):
-        replay(opened(written))
+        replay(open_log(written))
 
 
 def test_a_state_without_schema_is_refused(written: HandWrittenLog) -> None:
     written.commit(0, PROTOCOL, {"metaData": {"id": "a"}})
     written.commit(1, METADATA)
-    assert replay(opened(written)).version == 1
+    assert replay(open_log(written)).version == 1
     with pytest.raises(Corruption, match="no schema at version 0"):
-        replay(opened(written), 0)
+        replay(open_log(written), 0)
 
 
 @pytest.mark.parametrize(
@@ -329,5 +329,5 @@ def test_a_state_without_schema_is_refused(written: HandWrittenLog) -> None:
     ],
 )
 def test_paths_are_uris(path: str, clean: str, full: str) -> None:
-    assert canonical(path) == clean
+    assert canonical_path(path) == clean
     assert full_path("/root/", path) == full

@@ -12,17 +12,17 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from forklake.delta.actions import Add, parse
+from forklake.delta.actions import Add, parse_action
 from forklake.delta.log.delta_log import DeltaLog
 from forklake.delta.log.paths import full_path
-from forklake.delta.log.replay import State, replay
+from forklake.delta.log.replay import LogState, replay
 from forklake.errors import Corruption
 from tests.delta.hand_written import FIRST, METADATA, HandWrittenLog, add, remove, vector
 
 UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
 
 
-def state(written: HandWrittenLog) -> State:
+def state(written: HandWrittenLog) -> LogState:
     return replay(DeltaLog(str(written.root)).open())
 
 
@@ -44,7 +44,7 @@ def test_a_checkpoint_gives_the_same_state_as_commits(written: HandWrittenLog) -
     written.checkpoint(1, *adds, remove("gone", deletionTimestamp=5), txn, fact, *FIRST)
     found = state(written)
     assert [one.to_json() for one in found.adds.values()] == adds
-    assert found.metadata == parse("metaData", METADATA["metaData"])
+    assert found.metadata == parse_action("metaData", METADATA["metaData"])
     assert found.txns["s"].to_json() == txn
     assert found.domains["d"].to_json() == fact
     (version,) = DeltaLog(str(written.root)).open().versions()

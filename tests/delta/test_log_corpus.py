@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from forklake.delta.features import why_unreadable
+from forklake.delta.features import explain_unreadable
 from forklake.delta.log.checkpoints import read_state
-from forklake.delta.log.delta_log import DeltaLog, Version
+from forklake.delta.log.delta_log import DeltaLog, LogVersion
 from forklake.delta.log.log_files import list_log
-from forklake.delta.log.replay import State, replay
+from forklake.delta.log.replay import LogState, replay
 from forklake.errors import ForklakeError
 
 # Describes no table, though its files were counted.
@@ -35,7 +35,7 @@ def tables(corpus: Path, *statuses: str) -> list[dict[str, Any]]:
 
 def states(log: DeltaLog) -> dict[int, tuple[int, int]]:
     """Return the numbers of live files, and of those with a deletion vector, by version."""
-    state, counted = State(), {}
+    state, counted = LogState(), {}
     for version in log.versions():
         state.apply(version)
         vectors = sum(vector is not None for _, vector in state.adds)
@@ -74,8 +74,10 @@ def test_every_checkpoint_equals_the_state_of_the_commits(delta_corpus: Path) ->
         replayed = [one.number for one in log.versions() if not one.is_state]
         for version in files.checkpoints.keys() & replayed:
             for checkpoint in files.checkpoints[version]:
-                held = State()
-                held.apply(Version(version, 0, None, read_state(checkpoint, files), is_state=True))
+                held = LogState()
+                held.apply(
+                    LogVersion(version, 0, None, read_state(checkpoint, files), is_state=True)
+                )
                 compared += 1
                 if _outline(held) != _outline(replay(log, version)):
                     wrong.append((table["name"], version))
@@ -83,7 +85,7 @@ def test_every_checkpoint_equals_the_state_of_the_commits(delta_corpus: Path) ->
     assert compared > 50
 
 
-def _outline(state: State) -> tuple[object, ...]:
+def _outline(state: LogState) -> tuple[object, ...]:
     files = {key: (add.size, add.partition_values) for key, add in state.adds.items()}
     return state.protocol, files, state.txns.keys(), state.domains
 
@@ -95,6 +97,6 @@ def test_invalid_logs_are_refused(delta_corpus: Path) -> None:
             state = replay(DeltaLog(str(delta_corpus / table["name"] / "table")).open())
         except ForklakeError:
             continue
-        if why_unreadable(state.protocol) is None:
+        if explain_unreadable(state.protocol) is None:
             accepted.add(table["name"])
     assert accepted == LEFT_TO_DATA

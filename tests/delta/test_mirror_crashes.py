@@ -21,12 +21,12 @@ from tests.delta.mirrored import (
     append_to_both,
     commit_info,
     end_oldest,
-    killed_while,
     logged_versions,
     make_catalog,
     mirror,
     mirror_all,
     mirror_until,
+    run_and_die_at,
     status_of,
     versions_of,
 )
@@ -45,9 +45,9 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed_at(phase: str, place: Place, work: Callable[[Catalog], None]) -> None:
+def kill_at(phase: str, place: Place, work: Callable[[Catalog], None]) -> None:
     """Run work in another process, which is killed when it reaches a phase."""
-    process = CONTEXT.Process(target=killed_while, args=(phase, die, place, work))
+    process = CONTEXT.Process(target=run_and_die_at, args=(phase, die, place, work))
     process.start()
     process.join(TIMEOUT_SECONDS)
     assert process.exitcode == -signal.SIGKILL
@@ -62,7 +62,7 @@ def test_a_killed_commit_of_two_tables_is_in_both_logs_or_in_none(
     with place.open() as metastore:
         catalog = make_catalog(metastore, tmp_path, *TABLES)
         for phase in COMMIT_PHASES:
-            killed_at(phase, place, append_to_both)
+            kill_at(phase, place, append_to_both)
             newest += phase == "commit.committed"
             mirror_all(catalog)
             for name in TABLES:
@@ -84,7 +84,7 @@ def test_a_killed_mirror_can_be_run_again(place: Place, tmp_path: Path) -> None:
             for number in range(9):
                 append(catalog, ["orders"], 10 * turn + number)
             end_oldest(catalog, "orders")
-            killed_at(phase, place, mirror_all)
+            kill_at(phase, place, mirror_all)
             mirror(catalog, "orders")
             assert logged_versions(root) == versions_of(catalog, "orders"), phase
             status = status_of(catalog, "orders")

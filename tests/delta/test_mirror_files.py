@@ -27,12 +27,12 @@ from forklake.delta.actions import (
     Txn,
 )
 from forklake.delta.log.delta_log import DeltaLog
-from forklake.delta.log.paths import canonical
+from forklake.delta.log.paths import canonical_path
 from forklake.delta.log.replay import replay
 from forklake.delta.mirror.checkpoint_rows import FILES
-from forklake.delta.mirror.checkpoints import State, checkpoint_path, write_checkpoint
-from forklake.delta.mirror.commits import commit_bytes, commit_path, publish
-from forklake.delta.mirror.links import make_present, relative_uri
+from forklake.delta.mirror.checkpoints import CheckpointState, checkpoint_path, write_checkpoint
+from forklake.delta.mirror.commits import commit_path, encode_commit, write_commit
+from forklake.delta.mirror.links import link_missing_files, relative_uri
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound, Unsupported
 from forklake.files.conditional_put import create, put, put_if_absent
 from forklake.files.vectors import inline_vector, vector_in_file, write_vector
@@ -135,17 +135,17 @@ def test_stores_without_conditional_puts_are_refused() -> None:
 
 def test_commits_are_serialized_deterministically() -> None:
     txn = Txn(app_id="näh\n", version=7)
-    assert commit_bytes([txn, info("k", timestamp=5)]).decode() == (
+    assert encode_commit([txn, info("k", timestamp=5)]).decode() == (
         '{"commitInfo":{"operation":"WRITE","engineInfo":"test","txnId":"k","timestamp":5}}\n'
         '{"txn":{"appId":"näh\\n","version":7}}\n'
     )
     with pytest.raises(InvalidInput, match="surrogate character"):
-        commit_bytes([replace(txn, app_id="\ud800")])
+        encode_commit([replace(txn, app_id="\ud800")])
 
 
 def test_repeated_attempts_publish_a_commit_once(tmp_path: Path) -> None:
-    first = publish(str(tmp_path), 3, [info("a"), Txn(app_id="x", version=1)])
-    again = publish(str(tmp_path), 3, [info("a"), Txn(app_id="x", version=2)])
+    first = write_commit(str(tmp_path), 3, [info("a"), Txn(app_id="x", version=1)])
+    again = write_commit(str(tmp_path), 3, [info("a"), Txn(app_id="x", version=2)])
     assert first.path == commit_path(str(tmp_path), 3)
     assert (first.is_new, again) == (True, replace(first, is_new=False))
     assert b'"version":1' in Path(first.path).read_bytes()
@@ -154,7 +154,7 @@ def test_repeated_attempts_publish_a_commit_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("theirs", "named"),
     [
-        (commit_bytes([Txn(app_id="x", version=1), info("other", engineInfo="Elk/9")]), "Elk/9"),
+        (encode_commit([Txn(app_id="x", version=1), info("other", engineInfo="Elk/9")]), "Elk/9"),
         (json.dumps(info("other").to_json(), indent=2).encode(), "'other'"),
         (b"", "None"),
         (b'{"txn": half', "None"),
@@ -165,7 +165,7 @@ def test_the_commit_of_another_writer_is_named_and_kept(
 ) -> None:
     put(commit_path(str(tmp_path), 0), theirs)
     with pytest.raises(Conflict, match=named) as caught:
-        publish(str(tmp_path), 0, [info("mine")])
+        write_commit(str(tmp_path), 0, [info("mine")])
     assert caught.value.details["version"] == 0
     assert Path(commit_path(str(tmp_path), 0)).read_bytes() == theirs
 
@@ -173,7 +173,7 @@ def test_the_commit_of_another_writer_is_named_and_kept(
 @pytest.mark.parametrize("infos", [[], [info(None)], [info("a"), info("b")]])
 def test_a_commit_without_a_unique_key_is_refused(tmp_path: Path, infos: list[CommitInfo]) -> None:
     with pytest.raises(InvalidInput, match="txnId"):
-        publish(str(tmp_path), 0, infos)
+        write_commit(str(tmp_path), 0, infos)
     assert os.listdir(tmp_path) == []
 
 
@@ -186,7 +186,7 @@ def test_paths_round_trip_through_uris(names: list[str]) -> None:
     uri = relative_uri(path)
     assert uri.isascii()
     assert not set(uri) & set(' :?#"<>[]{}|\\^`+')
-    assert canonical(uri) == path
+    assert canonical_path(uri) == path
 
 
 @pytest.mark.parametrize("path", ["", "/a", "../a", "a/../b", "a/..", "./a"])
@@ -204,8 +204,8 @@ def test_a_file_on_another_disk_is_copied(tmp_path: Path) -> None:
         if os.stat(other).st_dev == tmp_path.stat().st_dev:
             pytest.skip("there is only one disk")
         (tmp_path / "a").write_bytes(b"xyz")
-        assert make_present([(f"{tmp_path}/a", f"{other}/b")]) == 1
-        assert make_present([(f"{tmp_path}/a", f"{other}/b")]) == 0
+        assert link_missing_files([(f"{tmp_path}/a", f"{other}/b")]) == 1
+        assert link_missing_files([(f"{tmp_path}/a", f"{other}/b")]) == 0
         assert Path(other, "b").read_bytes() == b"xyz"
         assert os.listdir(other) == ["b"]
 
@@ -214,21 +214,21 @@ def test_links_never_replace_other_files(tmp_path: Path) -> None:
     for name in ("a b", "c"):
         (tmp_path / name).write_bytes(b"xyz")
     pairs = [(f"{tmp_path}/{name}", f"{tmp_path}/root/p=1/{name}") for name in ("a b", "c")]
-    assert make_present(pairs) == 2
-    assert make_present(pairs) == 0
+    assert link_missing_files(pairs) == 2
+    assert link_missing_files(pairs) == 0
     assert (tmp_path / "root/p=1/c").samefile(tmp_path / "c")
     (tmp_path / "c2").write_bytes(b"longer")
     with pytest.raises(Conflict, match="sizes are not equal"):
-        make_present([(f"{tmp_path}/c2", pairs[1][1])])
+        link_missing_files([(f"{tmp_path}/c2", pairs[1][1])])
     with pytest.raises(NotFound, match="never was"):
-        make_present([(f"{tmp_path}/never was", f"{tmp_path}/root/d")])
+        link_missing_files([(f"{tmp_path}/never was", f"{tmp_path}/root/d")])
     assert (tmp_path / "root/p=1/c").read_bytes() == b"xyz"
 
 
 # Tables
 
 
-def disagreeing(
+def find_disagreeing_readers(
     table: Table, expected: Rows | None = None, version: int | None = None
 ) -> Mapping[str, Any]:
     """Return the readers that do not see the expected rows of a table, with their results."""
@@ -251,13 +251,13 @@ def test_all_readers_agree_on_commits_and_on_the_checkpoint_alone(table: Table) 
     table.commit(
         removal(first[0]), table.write("us / x", range(90, 95)), Txn(app_id="stream", version=7)
     )
-    assert disagreeing(table, before, version=0) == {}
-    assert disagreeing(table) == {}
+    assert find_disagreeing_readers(table, before, version=0) == {}
+    assert find_disagreeing_readers(table) == {}
     written = write_checkpoint(
         str(table.root), 1, state(table, transactions=[Txn(app_id="stream", version=7)])
     )
     table.hide_commits()
-    assert disagreeing(table) == {}
+    assert find_disagreeing_readers(table) == {}
     ours = replay(DeltaLog(str(table.root)).open())
     assert {added.path for added in ours.adds.values()} == set(table.live)
     assert (written.file_count, written.action_count) == (5, 9)
@@ -265,7 +265,7 @@ def test_all_readers_agree_on_commits_and_on_the_checkpoint_alone(table: Table) 
     size = Path(checkpoint_path(str(table.root), 1)).stat().st_size
     assert hint == {"version": 1, "size": 9, "sizeInBytes": size, "numOfAddFiles": 5}
     table.commit(table.write(None, range(100, 103)))  # a commit after a checkpoint
-    assert disagreeing(table) == {}
+    assert find_disagreeing_readers(table) == {}
 
 
 def test_all_readers_but_one_agree_on_deletion_vectors(table: Table) -> None:
@@ -279,10 +279,10 @@ def test_all_readers_but_one_agree_on_deletion_vectors(table: Table) -> None:
     table.rows[in_file.path] = table.rows[in_file.path].slice(1, 4)
     table.rows[in_log.path] = table.rows[in_log.path].take([0, 2, 3, 4, 5])
     # This reader refuses deletion vectors.
-    assert set(disagreeing(table)) == {"deltalake and pyarrow"}
+    assert set(find_disagreeing_readers(table)) == {"deltalake and pyarrow"}
     write_checkpoint(str(table.root), 2, state(table, WITH_VECTORS))
     table.hide_commits()
-    assert set(disagreeing(table)) == {"deltalake and pyarrow"}
+    assert set(find_disagreeing_readers(table)) == {"deltalake and pyarrow"}
 
 
 # Checkpoints
@@ -317,12 +317,12 @@ def test_a_checkpoint_contains_the_complete_state(table: Table) -> None:
     }
     bodies = {kind: body for kind, body in found if kind != "add"}
     assert bodies["protocol"]["writerFeatures"] == sorted(WITH_VECTORS.writer_features or ())
-    assert bodies["metaData"] == {"name": None, "description": None} | METADATA.body()
+    assert bodies["metaData"] == {"name": None, "description": None} | METADATA.to_body()
     assert bodies["domainMetadata"]["domain"] == "kept"
     again = next(body for kind, body in found if kind == "add" and "again" in body["path"])
-    expected = replace(added, path="again.parquet", data_change=False).body()
+    expected = replace(added, path="again.parquet", data_change=False).to_body()
     assert again == expected | {"deletionVector": None}
-    tombstone = replace(removal(added), data_change=False).body()
+    tombstone = replace(removal(added), data_change=False).to_body()
     assert {name: bodies["remove"][name] for name in tombstone} == tombstone
 
 
@@ -341,7 +341,7 @@ def test_an_existing_checkpoint_is_kept_and_becomes_the_last_checkpoint(table: T
 def test_no_checkpoint_is_written_for_files_of_unknown_size(table: Table) -> None:
     batch = pa.RecordBatch.from_pylist([{"path": "a", "size": None}])
     with pytest.raises(InvalidInput, match="no value of 'partition_values'"):
-        write_checkpoint(str(table.root), 0, State(PROTOCOL, METADATA, [batch]))
+        write_checkpoint(str(table.root), 0, CheckpointState(PROTOCOL, METADATA, [batch]))
     assert os.listdir(table.root / "_delta_log") == []
 
 
@@ -355,7 +355,9 @@ def test_many_files_are_written_in_row_groups(table: Table) -> None:
             "modification_time": pa.repeat(1, count),
         }
     )
-    written = write_checkpoint(str(table.root), 0, State(PROTOCOL, METADATA, [batch, batch]))
+    written = write_checkpoint(
+        str(table.root), 0, CheckpointState(PROTOCOL, METADATA, [batch, batch])
+    )
     assert written.file_count == 2 * count
     metadata = pq.read_metadata(written.path)
     groups = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]

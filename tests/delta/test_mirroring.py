@@ -17,7 +17,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 import forklake
 from forklake import Catalog, Metastore
 from forklake.delta.actions import Protocol
-from forklake.delta.description import GUARD, Description
+from forklake.delta.description import GUARD, DescriptionBuilder
 from forklake.delta.publication import publish_table
 from forklake.delta.table_import import import_delta
 from forklake.delta.takeover import take_over
@@ -214,18 +214,18 @@ def test_the_protocol_is_never_downgraded(catalog: Catalog) -> None:
         writer_features=frozenset({"deletionVectors", "v2Checkpoint", "appendOnly"}),
     )
     for stated in (newer, Protocol(min_reader_version=2, min_writer_version=6), None):
-        description = Description(fields, face, stated, None)
-        metadata = description.metadata("orders", 1)
-        result = description.protocol(metadata, has_vectors=False)
+        description = DescriptionBuilder(fields, face, stated, None)
+        metadata = description.build_metadata("orders", 1)
+        result = description.build_protocol(metadata, has_vectors=False)
         assert result.writer_features is not None
         assert GUARD in result.writer_features
         before = stated or Protocol(min_reader_version=1, min_writer_version=1)
         assert result.min_reader_version >= before.min_reader_version
         assert result.writer_features >= (before.writer_features or set())
         assert (result.reader_features or set()) >= (before.reader_features or set())
-        again = Description(fields, face, result, metadata)
-        assert again.protocol(metadata, has_vectors=False) == result
-        assert again.metadata("other", 2) == metadata
+        again = DescriptionBuilder(fields, face, result, metadata)
+        assert again.build_protocol(metadata, has_vectors=False) == result
+        assert again.build_metadata("other", 2) == metadata
 
 
 # Other logs at other places

@@ -22,7 +22,7 @@ from forklake.delta.table_import import import_delta
 from forklake.store import commit
 from tests.delta.hand_written import HandWrittenLog
 from tests.delta.imported import reading
-from tests.delta.stories import ROWS, VALUES, Story, full_paths
+from tests.delta.stories import ROWS, VALUES, RandomLog, full_paths
 
 LOGS = int(os.environ.get("FORKLAKE_DELTA_LOGS", "25"))
 # So low that small logs are loaded in several batches and parts.
@@ -49,7 +49,7 @@ def test_every_version_of_a_random_log_matches_the_model(data: st.DataObject) ->
 
 
 def _follow(catalog: Catalog, log: HandWrittenLog, draw: Callable[[Any], Any]) -> None:
-    story, root = Story(log, draw), str(log.root)
+    story, root = RandomLog(log, draw), str(log.root)
     expected: set[int] = set()
     before, is_whole = -1, True
     for _ in range(draw(st.integers(1, 2))):
@@ -70,13 +70,15 @@ def _follow(catalog: Catalog, log: HandWrittenLog, draw: Callable[[Any], Any]) -
     found = {one.version: one for one in reading(catalog).versions()}
     assert set(found) == expected
     for version in expected:
-        assert _shown(catalog, found[version].begin_snapshot) == _meant(story, root, version)
+        assert _read_files(catalog, found[version].begin_snapshot) == _expected_files(
+            story, root, version
+        )
     if is_whole:
         times = [found[version].timestamp for version in sorted(expected)]
         assert times == [one.time for one in story.truths]
 
 
-def _shown(catalog: Catalog, snapshot: int) -> Shown:
+def _read_files(catalog: Catalog, snapshot: int) -> Shown:
     view = catalog.at(version=snapshot)
     table = view.state.table("t")
     names = {one.column_id: one.name for one in view.state.fields(table)}
@@ -92,7 +94,7 @@ def _shown(catalog: Catalog, snapshot: int) -> Shown:
     }
 
 
-def _meant(story: Story, root: str, version: int) -> Shown:
+def _expected_files(story: RandomLog, root: str, version: int) -> Shown:
     paths = list(full_paths(story, root))
     return {
         paths[number]: (

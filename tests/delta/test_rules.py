@@ -27,7 +27,7 @@ from pyspark_forklake.datasource import ForklakeSource
 from tests.delta.hand_written import HandWrittenLog
 from tests.delta.mirrored import log_actions
 from tests.delta.readers import read_everywhere
-from tests.delta.ruled import ALL, imported_rules, taken_over, write_rules
+from tests.delta.ruled import ALL, import_and_take_over, import_rules, write_rules
 from tests.fix_metastore import BACKENDS
 
 on_every_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
@@ -73,7 +73,7 @@ def test_rules_are_stored_and_inherited_by_forks(
         generated=(Generated("b", "a * 2", ("a",)),),
         no_ends="It is append-only: its rows are never deleted or changed.",
     )
-    assert imported_rules(catalog, written) == expected
+    assert import_rules(catalog, written) == expected
     state = metastore.fork("sales", "agent").now().state
     assert state.rules(state.table("t")) == expected
     assert [one.default_value for one in state.fields(state.table("t"))] == [None, None, "42"]
@@ -84,21 +84,21 @@ def test_rules_not_listed_by_the_protocol_are_ignored(
     catalog: Catalog, written: HandWrittenLog
 ) -> None:
     write_rules(written, EVERYTHING, CONFIGURATION, features=())
-    assert imported_rules(catalog, written) == Rules()
+    assert import_rules(catalog, written) == Rules()
     state = catalog.now().state
     assert all(one.default_value is None for one in state.fields(state.table("t")))
 
 
 def test_rules_change_with_the_log(catalog: Catalog, written: HandWrittenLog) -> None:
     write_rules(written, EVERYTHING, CONFIGURATION)
-    assert imported_rules(catalog, written).no_ends
+    assert import_rules(catalog, written).no_ends
     metadata = json.loads((written.folder / f"{0:020d}.json").read_text().splitlines()[1])
     metadata["metaData"]["configuration"] = {}
     metadata["metaData"]["schemaString"] = metadata["metaData"]["schemaString"].replace(
         '"CURRENT_DEFAULT": "42"', '"CURRENT_DEFAULT": "\'7\'"'
     )
     written.commit(1, metadata)
-    rules = imported_rules(catalog, written)
+    rules = import_rules(catalog, written)
     assert rules.no_ends is None
     assert [one.name for one in rules.checks] == ["invariant of column 'a'"]
     state = catalog.now().state
@@ -127,7 +127,7 @@ def test_unsupported_rules_only_forbid_writing_rows(
     reason: str,
 ) -> None:
     write_rules(written, columns, configuration)
-    taken_over(lake, str(written.root))
+    import_and_take_over(lake, str(written.root))
     with pytest.raises(Forbidden, match=reason):
         lake.execute("INSERT INTO t VALUES (NULL)")
     lake.execute("TRUNCATE t")
@@ -152,7 +152,7 @@ def test_defaults_are_imported(
     catalog: Catalog, written: HandWrittenLog, default: str, kept: tuple[str | None, str | None]
 ) -> None:
     write_rules(written, [("a", "string", {"CURRENT_DEFAULT": default})])
-    assert imported_rules(catalog, written) == Rules()
+    assert import_rules(catalog, written) == Rules()
     state = catalog.now().state
     (field,) = state.fields(state.table("t"))
     assert (field.default_value, field.default_value_type) == kept
@@ -162,7 +162,7 @@ def test_columns_named_by_rules_cannot_be_renamed_or_dropped(
     metastore: Metastore, catalog: Catalog, written: HandWrittenLog
 ) -> None:
     write_rules(written, [*EVERYTHING, ("d", "long", {})], {"delta.constraints.small": "a < 9"})
-    imported_rules(catalog, written)
+    import_rules(catalog, written)
     with metastore.fork("sales", "agent").transaction() as transaction:
         table = transaction.table("t")
         for name in ("a", "B"):
@@ -179,7 +179,7 @@ def test_commits_have_in_commit_timestamps_if_enabled(
 ) -> None:
     features, configuration = ["inCommitTimestamp"], {"delta.enableInCommitTimestamps": "true"}
     write_rules(written, [("a", "long", {})], configuration, features=features)
-    imported_rules(catalog, written)
+    import_rules(catalog, written)
     take_over(catalog, catalog.now().state.table("t"))
     info = log_actions(written.root, 1)[0]["commitInfo"]
     assert info["inCommitTimestamp"] == info["timestamp"]
@@ -218,7 +218,7 @@ def test_every_written_row_satisfies_the_constraints(lake: Session, tmp_path: Pa
     ids = pa.table({"id": pa.array([7, 8], pa.int64()), "name": ["x", "y"]})
     write_deltalake(str(location), ids)
     DeltaTable(str(location)).alter.add_constraint({"positive": "id > 0"})
-    taken_over(lake, str(location))
+    import_and_take_over(lake, str(location))
     lake.execute("INSERT INTO t VALUES (1, 'a')")
     written = sorted(tmp_path.rglob("*.parquet"))
     broken = r"does not satisfy the CHECK constraint 'positive': id > 0\. The row is {\"id\":-1,"
@@ -281,7 +281,7 @@ def test_missing_generated_columns_are_computed_and_given_ones_checked(
     lake: Session, written: HandWrittenLog
 ) -> None:
     write_rules(written, GENERATED, partition_by=["day"])
-    taken_over(lake, str(written.root))
+    import_and_take_over(lake, str(written.root))
     lake.execute(
         "INSERT INTO t (at) VALUES ('2024-01-31 12:00:00+00');"
         "INSERT INTO t VALUES ('2024-01-31 13:00:00+00', 2, DEFAULT, 4)"
@@ -329,7 +329,7 @@ def test_rules_use_logical_column_names(lake: Session, written: HandWrittenLog) 
     ]
     properties = {"delta.columnMapping.mode": "name", "delta.constraints.c": "s.x > 0 AND y < 9"}
     write_rules(written, columns, properties, features=[*ALL, "columnMapping"], reader=2)
-    taken_over(lake, str(written.root))
+    import_and_take_over(lake, str(written.root))
     lake.execute("INSERT INTO t (s) VALUES ({'x': 1})")
     for value in (0, 8):
         with pytest.raises(InvalidInput, match=f'The row is .*"x":{value}'):
@@ -340,7 +340,7 @@ def test_rules_use_logical_column_names(lake: Session, written: HandWrittenLog) 
 
 def test_an_append_only_table_accepts_only_new_rows(lake: Session, written: HandWrittenLog) -> None:
     write_rules(written, [("a", "long", {})], {"delta.appendOnly": "true"})
-    taken_over(lake, str(written.root))
+    import_and_take_over(lake, str(written.root))
     lake.execute("INSERT INTO t VALUES (1), (2); INSERT INTO t VALUES (3)")
     for statement in (
         "DELETE FROM t WHERE a = 1",
@@ -379,7 +379,7 @@ def test_rules_of_tables_of_other_writers_are_enforced(
     reason: str,
 ) -> None:
     copy = shutil.copytree(delta_corpus / name / "table", tmp_path / "copy")
-    taken_over(lake, str(copy))
+    import_and_take_over(lake, str(copy))
     before = lake.table("t").count()
     with pytest.raises((InvalidInput, Forbidden), match=reason):
         lake.execute(f"INSERT INTO t VALUES {bad}")

@@ -23,9 +23,9 @@ from forklake.delta.schema import DeltaColumnMapping, DeltaField, parse_schema
 from forklake.delta.statistics import (
     Leaf,
     Leaves,
+    format_statistics,
     parse_statistics,
     statistics_leaves,
-    statistics_text,
 )
 from forklake.errors import Unsupported
 from forklake.model.fields import Field
@@ -52,7 +52,7 @@ def read(kind: str, text: str) -> ColumnBounds:
     return found
 
 
-def keeps(kind: str, known: ColumnBounds, value: Any) -> bool:
+def is_file_kept(kind: str, known: ColumnBounds, value: Any) -> bool:
     """Return whether a scan for the value includes a file with these bounds."""
     text = to_text(kind, value)
     if text is None:
@@ -215,7 +215,7 @@ def test_no_value_of_a_file_is_outside_of_its_bounds(kind: str, data: st.DataObj
     values_of_kind, low, high = WRITERS[kind]
     values = data.draw(st.lists(values_of_kind, min_size=1, max_size=5))
     known = read(kind, stats_json(low(min(values)), high(max(values)), nullCount={"c": 0}))
-    assert all(keeps(kind, known, value) for value in values)
+    assert all(is_file_kept(kind, known, value) for value in values)
     assert not matches(IsNull(C), {C: kind}, {C: known})
 
 
@@ -258,7 +258,7 @@ def test_bounds_of_the_lake_are_written_in_delta_form() -> None:
         for number, name in names.items()
     ]
     leaves: Leaves = {("s", name): Leaf(ColumnId(n), kinds[name][0]) for n, name in names.items()}
-    text = statistics_text(9, bounds, leaves, is_tight=False)
+    text = format_statistics(9, bounds, leaves, is_tight=False)
     assert '"d":-1.50,' in text
     body = json.loads(text)
     assert body["minValues"]["s"] == {
@@ -289,7 +289,7 @@ def test_bounds_of_the_lake_are_written_in_delta_form() -> None:
 def test_columns_that_may_contain_nan_have_no_upper_bound_in_a_log() -> None:
     for contains_nan in (None, True):
         known = ColumnBounds(C, None, 1, 0, "1.0", "2.0", contains_nan)
-        body = json.loads(statistics_text(1, [known], leaves_of("float64"), is_tight=True))
+        body = json.loads(format_statistics(1, [known], leaves_of("float64"), is_tight=True))
         assert (body["minValues"], body["maxValues"]) == ({"c": 1.0}, {})
 
 
@@ -300,10 +300,10 @@ def test_bounds_still_hold_after_a_round_trip_through_a_log(kind: str, data: st.
     values = data.draw(st.lists(WRITERS[kind][0], min_size=1, max_size=5))
     low, high = to_text(kind, min(values)), to_text(kind, max(values))
     known = ColumnBounds(C, None, len(values), 0, low, high, contains_nan=False)
-    text = statistics_text(len(values), [known], leaves_of(kind), is_tight=True)
+    text = format_statistics(len(values), [known], leaves_of(kind), is_tight=True)
     rows, (found,) = parse_statistics(text, leaves_of(kind))
     assert (rows, found.null_count) == (len(values), 0)
-    assert all(keeps(kind, found, value) for value in values)
+    assert all(is_file_kept(kind, found, value) for value in values)
 
 
 # Files of other writers
@@ -346,7 +346,7 @@ def checked_columns(table: Path) -> Iterator[str]:
             for name, leaf in leaves.items():
                 if leaf.column_id in known and name[0] in data.column_names:
                     values = values_of(data, name, leaf.type)
-                    require_held(f"{path} {name}", leaf, known[leaf.column_id], values)
+                    require_within_bounds(f"{path} {name}", leaf, known[leaf.column_id], values)
                     yield leaf.type
 
 
@@ -360,13 +360,13 @@ def values_of(data: pa.Table, name: tuple[str, ...], kind: str) -> list[Any]:
     return found
 
 
-def require_held(place: str, leaf: Leaf, known: ColumnBounds, values: list[Any]) -> None:
+def require_within_bounds(place: str, leaf: Leaf, known: ColumnBounds, values: list[Any]) -> None:
     if None in values:
         types = {leaf.column_id: leaf.type}
         assert matches(IsNull(leaf.column_id), types, {leaf.column_id: known}), place
     there = sorted({value for value in values if value is not None and value == value})
     for value in (*there[:3], *there[-3:]):
-        assert keeps(leaf.type, known, value), f"{place}: {value} {known}"
+        assert is_file_kept(leaf.type, known, value), f"{place}: {value} {known}"
 
 
 @needs_corpus

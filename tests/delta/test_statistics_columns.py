@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forklake.delta.statistics import Leaf, statistics_text
-from forklake.delta.statistics_columns import Known, statistics_column
+from forklake.delta.statistics import Leaf, format_statistics
+from forklake.delta.statistics_columns import FileStatistics, format_statistics_column
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import ColumnId
 
@@ -43,10 +43,10 @@ def bounds(draw: st.DrawFn) -> list[ColumnBounds]:
     return found
 
 
-def known_in(files: list[list[ColumnBounds]], number: int) -> Known:
+def statistics_of(files: list[list[ColumnBounds]], number: int) -> FileStatistics:
     """Return the statistics of all files for one column."""
     rows = [next((one for one in file if one.column_id == number), None) for file in files]
-    return Known(
+    return FileStatistics(
         pa.array([one and one.min_value for one in rows], pa.string()),
         pa.array([one and one.max_value for one in rows], pa.string()),
         pa.array([one and one.null_count for one in rows], pa.int64()),
@@ -60,9 +60,9 @@ def test_statistics_of_many_files_equal_those_of_single_files(
     files: list[list[ColumnBounds]],
 ) -> None:
     counts = list(range(len(files)))
-    known = {ColumnId(number): known_in(files, number) for number in TEXTS}
-    stated = statistics_column(pa.array(counts, pa.int64()), known, LEAVES).to_pylist()
+    known = {ColumnId(number): statistics_of(files, number) for number in TEXTS}
+    stated = format_statistics_column(pa.array(counts, pa.int64()), known, LEAVES).to_pylist()
     assert stated == [
-        statistics_text(count, file, LEAVES, is_tight=True)
+        format_statistics(count, file, LEAVES, is_tight=True)
         for count, file in zip(counts, files, strict=True)
     ]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from forklake.catalog.catalog import Catalog
     from forklake.catalog.metastore import Metastore
-    from forklake.delta.overview import Standing
-    from forklake.delta.table_import import Progress, Watcher
+    from forklake.delta.overview import DeltaTableStatus
+    from forklake.delta.table_import import ImportProgress, ProgressCallback
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 PathArgument = Annotated[
@@ -123,7 +123,7 @@ def import_delta(
 
 
 @contextmanager
-def _show_progress(context: CommandContext) -> Iterator[Watcher]:
+def _show_progress(context: CommandContext) -> Iterator[ProgressCallback]:
     """Show the progress of an import on a terminal. Does nothing with --json or without one."""
     if context.output.as_json or not sys.stderr.isatty():
         yield lambda at: None
@@ -138,7 +138,7 @@ def _show_progress(context: CommandContext) -> Iterator[Watcher]:
     ) as bar:
         task = bar.add_task("Reading the log", total=None, files=0)
 
-        def update(at: Progress) -> None:
+        def update(at: ImportProgress) -> None:
             bar.update(
                 task,
                 description=at.stage.value.capitalize(),
@@ -237,8 +237,8 @@ def _mirror_once(
     metastore: Metastore,
     name: str | None,
     *,
-    before: list[Standing] | None = None,
-) -> list[Standing]:
+    before: list[DeltaTableStatus] | None = None,
+) -> list[DeltaTableStatus]:
     """Mirror once and return the state of the tables. Show it if it differs from `before`."""
     from forklake.delta.mirror_writer import mirror_catalog
     from forklake.delta.overview import delta_catalogs
@@ -312,21 +312,21 @@ def status(context: CommandContext, catalog: SomeCatalogArgument = None) -> None
     _show_statuses(context, found)
 
 
-def _list_statuses(catalogs: list[Catalog]) -> list[Standing]:
-    from forklake.delta.overview import standings
+def _list_statuses(catalogs: list[Catalog]) -> list[DeltaTableStatus]:
+    from forklake.delta.overview import list_delta_tables
 
-    return [one for catalog in catalogs for one in standings(catalog)]
+    return [one for catalog in catalogs for one in list_delta_tables(catalog)]
 
 
-def _read_status(catalog: Catalog, schema: str, table_name: str) -> Standing:
+def _read_status(catalog: Catalog, schema: str, table_name: str) -> DeltaTableStatus:
     table_id = catalog.now().state.table(table_name, schema).table_id
     return next(one for one in _list_statuses([catalog]) if one.table.table_id == table_id)
 
 
-def _show_statuses(context: CommandContext, found: list[Standing]) -> None:
+def _show_statuses(context: CommandContext, found: list[DeltaTableStatus]) -> None:
     def draw() -> Iterator[RenderableType]:
         rows = [
-            (one.name, one.version, one.mirrored, one.lag, one.state, one.status.last_error)
+            (one.name, one.version, one.mirrored_version, one.lag, one.state, one.mirror.last_error)
             for one in found
         ]
         numbers = ("version", "mirrored", "lag")
@@ -337,18 +337,18 @@ def _show_statuses(context: CommandContext, found: list[Standing]) -> None:
     context.output.show({"tables": [_status_document(one) for one in found]}, draw)
 
 
-def _status_document(one: Standing) -> dict[str, Any]:
+def _status_document(one: DeltaTableStatus) -> dict[str, Any]:
     return {
         "catalog": one.catalog,
         "schema": one.schema,
         "table": one.table.table_name,
-        "location": one.face.location,
-        "mode": one.face.mode,
+        "location": one.delta_table.location,
+        "mode": one.delta_table.mode,
         "version": one.version,
-        "mirrored": one.mirrored,
+        "mirrored": one.mirrored_version,
         "lag": one.lag,
         "state": one.state,
-        "error": one.status.last_error,
+        "error": one.mirror.last_error,
     }
 
 

@@ -1,7 +1,7 @@
 """Actions of a Delta log as frozen values.
 
 Parsing and writing an action preserves it: unknown fields are kept in `extra`, unknown actions as
-`Unknown`, and JSON text inside an action (the schema, the statistics) as the same text.
+`UnknownAction`, and JSON text inside an action (the schema, the statistics) as the same text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from forklake.delta.shapes import (
+from forklake.delta.json_fields import (
     FLAG,
     NAMES,
     PAIRS,
@@ -19,9 +19,9 @@ from forklake.delta.shapes import (
     TEXT,
     TEXTS,
     WHOLE,
-    Body,
-    part,
-    told,
+    JsonObject,
+    json_field,
+    object_type,
 )
 from forklake.errors import Corruption
 
@@ -32,36 +32,36 @@ NO_COLUMNS = '{"type":"struct","fields":[]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action(Body):
+class Action(JsonObject):
     """One action; `kind` is its name in the log."""
 
     kind: ClassVar[str]
 
     def to_json(self) -> dict[str, Any]:
         """Return the action as a JSON object."""
-        return {self.kind: self.body()}
+        return {self.kind: self.to_body()}
 
 
 # Parts of actions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format(Body):
+class Format(JsonObject):
     """The encoding of data files."""
 
-    provider: str = told("provider", TEXT, default="parquet")
-    options: Mapping[str, str | None] = told("options", PAIRS, default_factory=dict)
+    provider: str = json_field("provider", TEXT, default="parquet")
+    options: Mapping[str, str | None] = json_field("options", PAIRS, default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeletionVector(Body):
+class DeletionVector(JsonObject):
     """Reference to the deletion vector of a data file: the positions of its deleted rows."""
 
-    storage_type: str = told("storageType", TEXT)
-    path_or_inline: str = told("pathOrInlineDv", TEXT)
-    offset: int | None = told("offset", WHOLE, default=None)
-    size_in_bytes: int = told("sizeInBytes", WHOLE)
-    cardinality: int = told("cardinality", WHOLE)
+    storage_type: str = json_field("storageType", TEXT)
+    path_or_inline: str = json_field("pathOrInlineDv", TEXT)
+    offset: int | None = json_field("offset", WHOLE, default=None)
+    size_in_bytes: int = json_field("sizeInBytes", WHOLE)
+    cardinality: int = json_field("cardinality", WHOLE)
 
     @property
     def unique_id(self) -> str:
@@ -70,7 +70,7 @@ class DeletionVector(Body):
         return f"{self.storage_type}{self.path_or_inline}{place}"
 
 
-_FORMAT, _VECTOR = part(Format), part(DeletionVector)
+_FORMAT_TYPE, _VECTOR_TYPE = object_type(Format), object_type(DeletionVector)
 
 
 # Actions
@@ -81,10 +81,10 @@ class Protocol(Action):
     """Versions and features that readers and writers of the table must support."""
 
     kind: ClassVar[str] = "protocol"
-    min_reader_version: int = told("minReaderVersion", WHOLE)
-    min_writer_version: int = told("minWriterVersion", WHOLE)
-    reader_features: frozenset[str] | None = told("readerFeatures", NAMES, default=None)
-    writer_features: frozenset[str] | None = told("writerFeatures", NAMES, default=None)
+    min_reader_version: int = json_field("minReaderVersion", WHOLE)
+    min_writer_version: int = json_field("minWriterVersion", WHOLE)
+    reader_features: frozenset[str] | None = json_field("readerFeatures", NAMES, default=None)
+    writer_features: frozenset[str] | None = json_field("writerFeatures", NAMES, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,14 +92,16 @@ class Metadata(Action):
     """Schema and properties of the table. The newest one replaces all earlier ones."""
 
     kind: ClassVar[str] = "metaData"
-    id: str = told("id", TEXT)
-    name: str | None = told("name", TEXT, default=None)
-    description: str | None = told("description", TEXT, default=None)
-    format: Format = told("format", _FORMAT, default_factory=Format)  # noqa: RUF009
-    schema_string: str = told("schemaString", TEXT, default=NO_COLUMNS)
-    partition_columns: tuple[str, ...] = told("partitionColumns", TEXTS, default=())
-    configuration: Mapping[str, str | None] = told("configuration", PAIRS, default_factory=dict)
-    created_time: int | None = told("createdTime", WHOLE, default=None)
+    id: str = json_field("id", TEXT)
+    name: str | None = json_field("name", TEXT, default=None)
+    description: str | None = json_field("description", TEXT, default=None)
+    format: Format = json_field("format", _FORMAT_TYPE, default_factory=Format)  # noqa: RUF009
+    schema_string: str = json_field("schemaString", TEXT, default=NO_COLUMNS)
+    partition_columns: tuple[str, ...] = json_field("partitionColumns", TEXTS, default=())
+    configuration: Mapping[str, str | None] = json_field(
+        "configuration", PAIRS, default_factory=dict
+    )
+    created_time: int | None = json_field("createdTime", WHOLE, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,17 +109,21 @@ class Add(Action):
     """Adds a data file to the table, or replaces the facts about it."""
 
     kind: ClassVar[str] = "add"
-    path: str = told("path", PATH)
-    partition_values: Mapping[str, str | None] = told("partitionValues", PAIRS)
-    size: int = told("size", WHOLE)
-    modification_time: int = told("modificationTime", WHOLE)
-    data_change: bool = told("dataChange", FLAG)
-    stats: str | None = told("stats", TEXT, default=None)
-    tags: Mapping[str, str | None] | None = told("tags", PAIRS, default=None)
-    deletion_vector: DeletionVector | None = told("deletionVector", _VECTOR, default=None)  # noqa: RUF009
-    base_row_id: int | None = told("baseRowId", WHOLE, default=None)
-    default_row_commit_version: int | None = told("defaultRowCommitVersion", WHOLE, default=None)
-    clustering_provider: str | None = told("clusteringProvider", TEXT, default=None)
+    path: str = json_field("path", PATH)
+    partition_values: Mapping[str, str | None] = json_field("partitionValues", PAIRS)
+    size: int = json_field("size", WHOLE)
+    modification_time: int = json_field("modificationTime", WHOLE)
+    data_change: bool = json_field("dataChange", FLAG)
+    stats: str | None = json_field("stats", TEXT, default=None)
+    tags: Mapping[str, str | None] | None = json_field("tags", PAIRS, default=None)
+    deletion_vector: DeletionVector | None = json_field(  # noqa: RUF009
+        "deletionVector", _VECTOR_TYPE, default=None
+    )
+    base_row_id: int | None = json_field("baseRowId", WHOLE, default=None)
+    default_row_commit_version: int | None = json_field(
+        "defaultRowCommitVersion", WHOLE, default=None
+    )
+    clustering_provider: str | None = json_field("clusteringProvider", TEXT, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,17 +131,23 @@ class Remove(Action):
     """Removes a data file from the table."""
 
     kind: ClassVar[str] = "remove"
-    path: str = told("path", PATH)
-    deletion_timestamp: int | None = told("deletionTimestamp", WHOLE, default=None)
-    data_change: bool = told("dataChange", FLAG)
-    extended_file_metadata: bool | None = told("extendedFileMetadata", FLAG, default=None)
-    partition_values: Mapping[str, str | None] | None = told("partitionValues", PAIRS, default=None)
-    size: int | None = told("size", WHOLE, default=None)
-    stats: str | None = told("stats", TEXT, default=None)
-    tags: Mapping[str, str | None] | None = told("tags", PAIRS, default=None)
-    deletion_vector: DeletionVector | None = told("deletionVector", _VECTOR, default=None)  # noqa: RUF009
-    base_row_id: int | None = told("baseRowId", WHOLE, default=None)
-    default_row_commit_version: int | None = told("defaultRowCommitVersion", WHOLE, default=None)
+    path: str = json_field("path", PATH)
+    deletion_timestamp: int | None = json_field("deletionTimestamp", WHOLE, default=None)
+    data_change: bool = json_field("dataChange", FLAG)
+    extended_file_metadata: bool | None = json_field("extendedFileMetadata", FLAG, default=None)
+    partition_values: Mapping[str, str | None] | None = json_field(
+        "partitionValues", PAIRS, default=None
+    )
+    size: int | None = json_field("size", WHOLE, default=None)
+    stats: str | None = json_field("stats", TEXT, default=None)
+    tags: Mapping[str, str | None] | None = json_field("tags", PAIRS, default=None)
+    deletion_vector: DeletionVector | None = json_field(  # noqa: RUF009
+        "deletionVector", _VECTOR_TYPE, default=None
+    )
+    base_row_id: int | None = json_field("baseRowId", WHOLE, default=None)
+    default_row_commit_version: int | None = json_field(
+        "defaultRowCommitVersion", WHOLE, default=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +155,11 @@ class Cdc(Action):
     """A change data file, which belongs to its version only."""
 
     kind: ClassVar[str] = "cdc"
-    path: str = told("path", PATH)
-    partition_values: Mapping[str, str | None] = told("partitionValues", PAIRS)
-    size: int = told("size", WHOLE)
-    data_change: bool = told("dataChange", FLAG, default=False)
-    tags: Mapping[str, str | None] | None = told("tags", PAIRS, default=None)
+    path: str = json_field("path", PATH)
+    partition_values: Mapping[str, str | None] = json_field("partitionValues", PAIRS)
+    size: int = json_field("size", WHOLE)
+    data_change: bool = json_field("dataChange", FLAG, default=False)
+    tags: Mapping[str, str | None] | None = json_field("tags", PAIRS, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +167,9 @@ class Txn(Action):
     """The newest version that an application has written, in its own numbering."""
 
     kind: ClassVar[str] = "txn"
-    app_id: str = told("appId", TEXT)
-    version: int = told("version", WHOLE)
-    last_updated: int | None = told("lastUpdated", WHOLE, default=None)
+    app_id: str = json_field("appId", TEXT)
+    version: int = json_field("version", WHOLE)
+    last_updated: int | None = json_field("lastUpdated", WHOLE, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +177,9 @@ class DomainMetadata(Action):
     """Settings of a domain, as text. `removed` marks a tombstone."""
 
     kind: ClassVar[str] = "domainMetadata"
-    domain: str = told("domain", TEXT)
-    configuration: str = told("configuration", TEXT)
-    removed: bool = told("removed", FLAG)
+    domain: str = json_field("domain", TEXT)
+    configuration: str = json_field("configuration", TEXT)
+    removed: bool = json_field("removed", FLAG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,8 +187,8 @@ class CheckpointMetadata(Action):
     """Metadata of a V2 checkpoint."""
 
     kind: ClassVar[str] = "checkpointMetadata"
-    version: int = told("version", WHOLE)
-    tags: Mapping[str, str | None] | None = told("tags", PAIRS, default=None)
+    version: int = json_field("version", WHOLE)
+    tags: Mapping[str, str | None] | None = json_field("tags", PAIRS, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,10 +196,10 @@ class Sidecar(Action):
     """A file of a V2 checkpoint that holds a part of its adds and removes."""
 
     kind: ClassVar[str] = "sidecar"
-    path: str = told("path", PATH)
-    size_in_bytes: int = told("sizeInBytes", WHOLE)
-    modification_time: int = told("modificationTime", WHOLE)
-    tags: Mapping[str, str | None] | None = told("tags", PAIRS, default=None)
+    path: str = json_field("path", PATH)
+    size_in_bytes: int = json_field("sizeInBytes", WHOLE)
+    modification_time: int = json_field("modificationTime", WHOLE)
+    tags: Mapping[str, str | None] | None = json_field("tags", PAIRS, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,30 +211,30 @@ class CommitInfo(Action):
     @property
     def timestamp(self) -> int | None:
         """The time of the commit by the clock of the writer, in milliseconds."""
-        return _typed(int, self.extra.get("timestamp"))
+        return _value_of_type(int, self.extra.get("timestamp"))
 
     @property
     def in_commit_timestamp(self) -> int | None:
         """The monotonic in-commit timestamp of the table, in milliseconds."""
-        return _typed(int, self.extra.get("inCommitTimestamp"))
+        return _value_of_type(int, self.extra.get("inCommitTimestamp"))
 
     @property
     def operation(self) -> str | None:
         """The operation, as the writer named it."""
-        return _typed(str, self.extra.get("operation"))
+        return _value_of_type(str, self.extra.get("operation"))
 
     @property
     def txn_id(self) -> str | None:
         """The transaction id by which a writer recognizes its own commit."""
-        return _typed(str, self.extra.get("txnId"))
+        return _value_of_type(str, self.extra.get("txnId"))
 
 
-def _typed(kind: type[Value], value: Any) -> Value | None:
+def _value_of_type(kind: type[Value], value: Any) -> Value | None:
     return value if isinstance(value, kind) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownAction:
     """An action of a kind that this version of Forklake does not support."""
 
     kind: str
@@ -233,7 +245,7 @@ class Unknown:
         return {self.kind: self.body}
 
 
-AnyAction = Action | Unknown
+AnyAction = Action | UnknownAction
 
 KINDS: dict[str, type[Action]] = {
     one.kind: one
@@ -252,30 +264,30 @@ KINDS: dict[str, type[Action]] = {
 }
 
 
-def parse(kind: str, body: Any) -> AnyAction:
+def parse_action(kind: str, body: Any) -> AnyAction:
     """Parse an action of a log. Raise Corruption if a field is missing or wrong."""
-    known = KINDS.get(kind)
-    if known is None:
-        return Unknown(kind, body)
+    action_type = KINDS.get(kind)
+    if action_type is None:
+        return UnknownAction(kind, body)
     try:
-        return known.from_body(body)
+        return action_type.from_body(body)
     except ValueError:
-        wrong = f"It is {str(body)[:100]!r}, which is not an object."
+        problem = f"It is {str(body)[:100]!r}, which is not an object."
     except Corruption as reason:
-        wrong = reason.message
+        problem = reason.message
     raise Corruption(
-        f"The action '{kind}' cannot be read. {wrong}",
+        f"The action '{kind}' cannot be read. {problem}",
         remedy="The Delta log is damaged or was written incorrectly: restore it from a backup.",
         action=kind,
     )
 
 
-def to_text(action: AnyAction) -> str:
+def format_action(action: AnyAction) -> str:
     """Return the action as a line of a commit file, without the line break."""
     return json.dumps(action.to_json(), separators=(",", ":"), ensure_ascii=False)
 
 
-def from_text(text: str) -> AnyAction:
-    """Parse a line of a commit file; the inverse of `to_text`."""
+def parse_action_line(text: str) -> AnyAction:
+    """Parse a line of a commit file; the inverse of `format_action`."""
     ((kind, body),) = json.loads(text).items()
-    return parse(kind, body)
+    return parse_action(kind, body)

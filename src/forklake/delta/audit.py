@@ -16,15 +16,15 @@ from forklake.catalog.delta_tables import FaceReading
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import CommitInfo, Metadata, Protocol
 from forklake.delta.comparison import (
-    Sides,
-    column_drift,
-    file_drift,
-    missing_files,
-    protocol_drift,
+    TableComparison,
+    find_column_drift,
+    find_file_drift,
+    find_missing_files,
+    find_protocol_drift,
 )
-from forklake.delta.log.delta_log import DeltaLog, Version
+from forklake.delta.log.delta_log import DeltaLog, LogVersion
 from forklake.delta.log.replay import replay
-from forklake.delta.overview import Standing, standings
+from forklake.delta.overview import DeltaTableStatus, list_delta_tables
 from forklake.errors import ForklakeError
 from forklake.store.delta_log import actions_without_version
 
@@ -53,53 +53,53 @@ class Finding:
 
 def audit_catalog(catalog: Catalog) -> list[Finding]:
     """Return all problems of the Delta tables of a catalog."""
-    return [one for standing in standings(catalog) for one in audit_table(catalog, standing)]
+    return [one for status in list_delta_tables(catalog) for one in audit_table(catalog, status)]
 
 
-def audit_table(catalog: Catalog, standing: Standing) -> list[Finding]:
+def audit_table(catalog: Catalog, status: DeltaTableStatus) -> list[Finding]:
     """Return all problems of one Delta table."""
-    audit = _Audit(catalog, standing)
-    told = [(kind, message) for kind, check in _OF_THE_METASTORE for message in check(audit)]
-    if audit.compared >= 0:  # otherwise nothing is mirrored yet, which `_lag` reports
-        told += _of_the_log(audit)
-    return [Finding(standing.name, *one) for one in dict.fromkeys(told)]
+    audit = _Audit(catalog, status)
+    problems = [(kind, message) for kind, check in _METASTORE_CHECKS for message in check(audit)]
+    if audit.compared >= 0:  # otherwise nothing is mirrored yet, which `_check_lag` reports
+        problems += _check_log(audit)
+    return [Finding(status.name, *one) for one in dict.fromkeys(problems)]
 
 
 class _Audit:
     """Audit of one table. Its log is compared at the newest version that it should have."""
 
-    def __init__(self, catalog: Catalog, standing: Standing) -> None:
+    def __init__(self, catalog: Catalog, status: DeltaTableStatus) -> None:
         self.catalog = catalog
-        self.standing = standing
-        self.location = standing.face.location or ""
-        self.face = FaceReading(catalog.now(), standing.table)
-        self.versions = self.face.versions()
-        self.compared = (
-            standing.version if standing.is_followed else standing.status.mirrored_version
-        )
+        self.status = status
+        self.location = status.delta_table.location or ""
+        self.reading = FaceReading(catalog.now(), status.table)
+        self.versions = self.reading.versions()
+        self.compared = status.version if status.is_followed else status.mirror.mirrored_version
 
-    def seen(self) -> Snapshotted:
+    def read_catalog(self) -> Snapshotted:
         """Return the catalog at the compared version."""
-        if self.compared == self.standing.version:
+        if self.compared == self.status.version:
             return self.catalog.now()
-        return self.catalog.at(version=self.face.version(self.compared).begin_snapshot)
+        return self.catalog.at(version=self.reading.version(self.compared).begin_snapshot)
 
 
-def _of_the_log(audit: _Audit) -> Iterator[tuple[FindingKind, str]]:
+def _check_log(audit: _Audit) -> Iterator[tuple[FindingKind, str]]:
     try:
         log = DeltaLog(audit.location).open()
         state = replay(log, audit.compared)
-        sides = Sides(state, audit.seen(), audit.standing.table, audit.location)
+        comparison = TableComparison(
+            state, audit.read_catalog(), audit.status.table, audit.location
+        )
     except ForklakeError as reason:
         yield FindingKind.NOT_READABLE, reason.message
         return
-    for kind, ahead in _AHEAD:
-        yield from _as_far_as_readable(kind, ahead(audit, log))
-    for kind, compare in _OF_BOTH_SIDES:
-        yield from _as_far_as_readable(kind, compare(sides))
+    for kind, check_later in _LATER_VERSION_CHECKS:
+        yield from _until_unreadable(kind, check_later(audit, log))
+    for kind, check_content in _CONTENT_CHECKS:
+        yield from _until_unreadable(kind, check_content(comparison))
 
 
-def _as_far_as_readable(
+def _until_unreadable(
     kind: FindingKind, messages: Iterable[str]
 ) -> Iterator[tuple[FindingKind, str]]:
     try:
@@ -112,63 +112,63 @@ def _as_far_as_readable(
 # Checks of the metastore alone
 
 
-def _gaps(audit: _Audit) -> Iterator[str]:
+def _find_gaps(audit: _Audit) -> Iterator[str]:
     """Yield gaps, except before versions with full state: checkpoints bridge lost commits."""
     for before, after in pairwise(audit.versions):
         if after.version == before.version + 1:
             continue
-        said = {
+        stored_kinds = {
             one.kind
-            for one in audit.face.actions((Protocol.kind, Metadata.kind), after.version)
+            for one in audit.reading.actions((Protocol.kind, Metadata.kind), after.version)
             if one.version == after.version
         }
-        if said != {Protocol.kind, Metadata.kind}:
+        if stored_kinds != {Protocol.kind, Metadata.kind}:
             yield f"Version {before.version} is followed by version {after.version}."
 
 
-def _strays(audit: _Audit) -> Iterator[str]:
-    catalog, table = audit.catalog, audit.standing.table
+def _find_stray_actions(audit: _Audit) -> Iterator[str]:
+    catalog, table = audit.catalog, audit.status.table
     for version in actions_without_version(catalog.database, catalog.catalog_id, table.table_id):
         yield f"There are actions of version {version}, but this version does not exist."
 
 
-def _lag(audit: _Audit) -> Iterator[str]:
-    if lag := audit.standing.lag:
-        last = audit.standing.version
+def _check_lag(audit: _Audit) -> Iterator[str]:
+    if lag := audit.status.lag:
+        last = audit.status.version
         yield f"Versions {last - lag + 1} to {last} are not mirrored yet."
 
 
-def _failure(audit: _Audit) -> Iterator[str]:
-    status = audit.standing.status
-    if not audit.standing.is_followed and status.last_error is not None:
-        yield f"{status.state}: {status.last_error}"
+def _check_mirror_error(audit: _Audit) -> Iterator[str]:
+    mirror = audit.status.mirror
+    if not audit.status.is_followed and mirror.last_error is not None:
+        yield f"{mirror.state}: {mirror.last_error}"
 
 
 # Checks of versions in the log after the compared one
 
 
-def _behind(audit: _Audit, log: DeltaLog) -> Iterator[str]:
-    if audit.standing.is_followed and log.latest_version > audit.compared:
+def _check_follower_lag(audit: _Audit, log: DeltaLog) -> Iterator[str]:
+    if audit.status.is_followed and log.latest_version > audit.compared:
         yield (
             f"The log has version {log.latest_version}, but the table follows it only up to version"
             f" {audit.compared}. Run `forklake delta import` again."
         )
 
 
-def _foreign_commits(audit: _Audit, log: DeltaLog) -> Iterator[str]:
+def _find_foreign_commits(audit: _Audit, log: DeltaLog) -> Iterator[str]:
     """Yield commits of other writers. Our own exist if the mirror stopped after writing them."""
-    if audit.standing.is_followed:
+    if audit.status.is_followed:
         return
     ours = {(one.version, one.transaction_id) for one in audit.versions}
-    for row in audit.face.actions((CommitInfo.kind,), audit.compared + 1):
+    for row in audit.reading.actions((CommitInfo.kind,), audit.compared + 1):
         ours.add((row.version, json.loads(row.body).get("txnId")))
     for version in log.versions(audit.compared):
         info = version.commit_info or CommitInfo()
         if (version.number, info.txn_id) not in ours:
-            yield _described(version, info)
+            yield _describe_foreign_commit(version, info)
 
 
-def _described(version: Version, info: CommitInfo) -> str:
+def _describe_foreign_commit(version: LogVersion, info: CommitInfo) -> str:
     engine = info.extra.get("engineInfo")
     return (
         f"Version {version.number} of the log is the commit of another writer (operation"
@@ -176,19 +176,21 @@ def _described(version: Version, info: CommitInfo) -> str:
     )
 
 
-_OF_THE_METASTORE: tuple[tuple[FindingKind, Callable[[_Audit], Iterable[str]]], ...] = (
-    (FindingKind.VERSION_GAP, _gaps),
-    (FindingKind.STRAY_ACTION, _strays),
-    (FindingKind.LAG, _lag),
-    (FindingKind.MIRROR_FAILED, _failure),
+_METASTORE_CHECKS: tuple[tuple[FindingKind, Callable[[_Audit], Iterable[str]]], ...] = (
+    (FindingKind.VERSION_GAP, _find_gaps),
+    (FindingKind.STRAY_ACTION, _find_stray_actions),
+    (FindingKind.LAG, _check_lag),
+    (FindingKind.MIRROR_FAILED, _check_mirror_error),
 )
-_AHEAD: tuple[tuple[FindingKind, Callable[[_Audit, DeltaLog], Iterable[str]]], ...] = (
-    (FindingKind.LAG, _behind),
-    (FindingKind.FOREIGN_COMMIT, _foreign_commits),
+_LATER_VERSION_CHECKS: tuple[
+    tuple[FindingKind, Callable[[_Audit, DeltaLog], Iterable[str]]], ...
+] = (
+    (FindingKind.LAG, _check_follower_lag),
+    (FindingKind.FOREIGN_COMMIT, _find_foreign_commits),
 )
-_OF_BOTH_SIDES: tuple[tuple[FindingKind, Callable[[Sides], Iterable[str]]], ...] = (
-    (FindingKind.DRIFT, file_drift),
-    (FindingKind.DRIFT, column_drift),
-    (FindingKind.DRIFT, protocol_drift),
-    (FindingKind.MISSING_FILE, missing_files),
+_CONTENT_CHECKS: tuple[tuple[FindingKind, Callable[[TableComparison], Iterable[str]]], ...] = (
+    (FindingKind.DRIFT, find_file_drift),
+    (FindingKind.DRIFT, find_column_drift),
+    (FindingKind.DRIFT, find_protocol_drift),
+    (FindingKind.MISSING_FILE, find_missing_files),
 )

@@ -29,11 +29,11 @@ from forklake.model.scans import TableChanges
 from forklake.model.values import to_text
 
 _FOLDER = "_change_data"
-_TYPE = pa.field("_change_type", pa.string())
-_ROWS = 1_000_000  # maximum number of rows in a file
+_TYPE_FIELD = pa.field("_change_type", pa.string())
+_MOST_ROWS = 1_000_000  # maximum number of rows in a file
 
 
-def must_tell(changes: TableChanges, at: SnapshotId) -> bool:
+def needs_change_files(changes: TableChanges, at: SnapshotId) -> bool:
     """Return whether a snapshot needs change data files: files alone do not show its changes."""
     if at in changes.rewrites:
         return False
@@ -44,7 +44,7 @@ def must_tell(changes: TableChanges, at: SnapshotId) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedData:
+class ChangeDataWriter:
     """Writer of the rows that a version changed, for readers at a location."""
 
     seen: Snapshotted
@@ -52,7 +52,7 @@ class ChangedData:
     metadata: Metadata
     location: str
 
-    def written(self, changes: TableChanges) -> list[Cdc]:
+    def write(self, changes: TableChanges) -> list[Cdc]:
         """Write the changed rows to new files, and return their actions.
 
         Each call writes new files: files that no commit references are invisible to readers.
@@ -62,35 +62,39 @@ class ChangedData:
         parts = Planner(self.seen, self.table, fields).changed_rows(Changes(changes, at - 1, at))
         batches = (batch for part in parts for batch in read_changes(part))
         return [
-            self._file(fields, rows, values)
-            for some in _bundled(batches)
-            for values, rows in self._by_partition(fields, some)
+            self._write_file(fields, rows, values)
+            for table in _combine_batches(batches)
+            for values, rows in self._split_by_partition(fields, table)
         ]
 
-    def _keys(self, fields: Sequence[Field]) -> list[Field]:
+    def _partition_fields(self, fields: Sequence[Field]) -> list[Field]:
         named = {folded(one.name): one for one in fields}
         return [named[folded(name)] for name in self.metadata.partition_columns]
 
-    def _by_partition(
+    def _split_by_partition(
         self, fields: Sequence[Field], rows: pa.Table
     ) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
         """Yield the rows of each partition, with the partition values in the form of the log."""
-        keys = self._keys(fields)
+        keys = self._partition_fields(fields)
         if not keys:
             yield (), rows
             return
         members: dict[tuple[str | None, ...], list[int]] = {}
-        columns = ([_log_text(key, one) for one in rows[key.name].to_pylist()] for key in keys)
+        columns = (
+            [_format_log_value(key, one) for one in rows[key.name].to_pylist()] for key in keys
+        )
         for position, values in enumerate(zip(*columns, strict=True)):
             members.setdefault(values, []).append(position)
         for values, positions in members.items():
             yield values, rows.take(positions)
 
-    def _file(self, fields: Sequence[Field], rows: pa.Table, values: tuple[str | None, ...]) -> Cdc:
-        keys = self._keys(fields)
-        inside = [one for one in fields if one not in keys]
-        schema = file_schema(inside).append(_TYPE)
-        names = [*(one.name for one in inside), CHANGE_TYPE]
+    def _write_file(
+        self, fields: Sequence[Field], rows: pa.Table, values: tuple[str | None, ...]
+    ) -> Cdc:
+        keys = self._partition_fields(fields)
+        file_fields = [one for one in fields if one not in keys]
+        schema = file_schema(file_fields).append(_TYPE_FIELD)
+        names = [*(one.name for one in file_fields), CHANGE_TYPE]
         columns = [
             retyped(rows[name], kind) for name, kind in zip(names, schema.types, strict=True)
         ]
@@ -104,15 +108,17 @@ class ChangedData:
         name = f"{_FOLDER}/cdc-{uuid.uuid4()}.snappy.parquet"
         data = sink.getvalue().to_pybytes()
         put_if_absent(f"{self.location}/{name}", data)
-        told = {key.physical_name: value for key, value in zip(keys, values, strict=True)}
-        return Cdc(path=name, partition_values=told, size=len(data), data_change=False)
+        partition_values = {
+            key.physical_name: value for key, value in zip(keys, values, strict=True)
+        }
+        return Cdc(path=name, partition_values=partition_values, size=len(data), data_change=False)
 
 
-def _bundled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _combine_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Combine batches into tables of bounded size."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
-        if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > _ROWS:
+        if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > _MOST_ROWS:
             yield pa.Table.from_batches(waiting)
             waiting = []
         if batch.num_rows:
@@ -121,5 +127,5 @@ def _bundled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _log_text(key: Field, value: object) -> str | None:
+def _format_log_value(key: Field, value: object) -> str | None:
     return None if value is None else log_value(key.type, to_text(key.type, value))

@@ -17,7 +17,7 @@ from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import Metadata
 from forklake.delta.mirror.links import relative_uri
 from forklake.delta.statistics import statistics_leaves
-from forklake.delta.statistics_columns import Known, statistics_column
+from forklake.delta.statistics_columns import FileStatistics, format_statistics_column
 from forklake.model.children import FileAction
 from forklake.model.entities import Table
 from forklake.model.ids import SnapshotId
@@ -45,25 +45,27 @@ class FileColumns:
             self._times = fetch_visible(reader, DELTA_VERSION, table.table_id, _TIME)
             self._special = self._read_special(reader)
 
-    def live(self) -> tuple[pa.RecordBatch, set[int]]:
+    def read_live(self) -> tuple[pa.RecordBatch, set[int]]:
         """Return the plain live files as checkpoint columns, and the ids of all other files."""
         leaves = statistics_leaves(self._seen.state.fields(self._table))
         found = self._seen.file_columns(self._table, [leaf.column_id for leaf in leaves.values()])
-        is_plain, others = self._divided(found.files)
+        is_plain, others = self._split_plain(found.files)
         files = found.files.filter(is_plain)
-        known = {
-            number: Known(*(column.combine_chunks() for column in one.filter(is_plain).columns))
+        statistics = {
+            number: FileStatistics(
+                *(column.combine_chunks() for column in one.filter(is_plain).columns)
+            )
             for number, one in found.bounds.items()
         }
         counts = files["record_count"].combine_chunks()
         columns = {
-            **self._said(files),
-            "modification_time": self._time(files["begin_snapshot"]),
-            "stats": statistics_column(counts, known, leaves),
+            **self._common_columns(files),
+            "modification_time": self._version_times(files["begin_snapshot"]),
+            "stats": format_statistics_column(counts, statistics, leaves),
         }
         return pa.RecordBatch.from_pydict(columns), others
 
-    def removed(self, since: SnapshotId) -> tuple[pa.RecordBatch, set[int]]:
+    def read_removed(self, since: SnapshotId) -> tuple[pa.RecordBatch, set[int]]:
         """Return the files that ended since a snapshot, in the same form."""
         schema = FILE.append(pa.field("seen_until", pa.int64()))
         with self._seen.reading() as reader:
@@ -71,24 +73,27 @@ class FileColumns:
                 DATA_FILE, self._table.table_id, "h.seen_until >= :since", since=since
             )
             files = fetch_chosen(reader, ended, schema)
-        is_plain, others = self._divided(files)
+        is_plain, others = self._split_plain(files)
         files = files.filter(is_plain)
-        columns = {**self._said(files), "deletion_timestamp": self._time(files["seen_until"])}
+        columns = {
+            **self._common_columns(files),
+            "deletion_timestamp": self._version_times(files["seen_until"]),
+        }
         return pa.RecordBatch.from_pydict(columns), others | set(self._special.to_pylist())
 
     def _read_special(self, reader: Reader) -> pa.Array:
         """Return the ids of files that ever had deletes, or that have an action of another log."""
         scope = self._table.table_id
-        told = f"SELECT data_file_id FROM {FileAction.NAME} WHERE table_id = :scope"
+        actions = f"SELECT data_file_id FROM {FileAction.NAME} WHERE table_id = :scope"
         statements = [
             reader.history(DELETE_FILE, scope, "1 = 1"),
             reader.history(INLINED_DELETE, scope, "1 = 1"),
-            Statement(told, {"scope": scope}),
+            Statement(actions, {"scope": scope}),
         ]
         found = pa.concat_tables(fetch_chosen(reader, one, _NUMBER) for one in statements)
         return found["data_file_id"].unique()
 
-    def _divided(self, files: pa.Table) -> tuple[pa.ChunkedArray, set[int]]:
+    def _split_plain(self, files: pa.Table) -> tuple[pa.ChunkedArray, set[int]]:
         """Return a mask of the plain files, and the ids of the others."""
         numbers = files["data_file_id"]
         if self._metadata.partition_columns:  # their partition values must be written
@@ -97,20 +102,20 @@ class FileColumns:
             is_special = pc.is_in(numbers, self._special)
         return pc.invert(is_special), set(numbers.filter(is_special).to_pylist())
 
-    def _said(self, files: pa.Table) -> dict[str, pa.Array]:
+    def _common_columns(self, files: pa.Table) -> dict[str, pa.Array]:
         return {
-            "path": pa.array(self._names(files), pa.string()),
+            "path": pa.array(self._log_paths(files), pa.string()),
             "partition_values": pa.array([[]] * files.num_rows, _NO_VALUES),
             "size": files["file_size_bytes"].combine_chunks(),
         }
 
-    def _time(self, snapshots: pa.ChunkedArray) -> pa.Array:
+    def _version_times(self, snapshots: pa.ChunkedArray) -> pa.Array:
         """Return the times of versions; files older than all versions get the table's own time."""
         places = pc.index_in(snapshots, self._times["begin_snapshot"])
         times = self._times["timestamp"].take(places).combine_chunks()
         return pc.fill_null(times, self._metadata.created_time or 0)
 
-    def _names(self, files: pa.Table) -> list[str]:
+    def _log_paths(self, files: pa.Table) -> list[str]:
         root = f"{self._location}/"
         names = []
         columns = ("data_file_id", "catalog_id", "path", "path_is_relative")

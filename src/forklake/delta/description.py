@@ -40,95 +40,99 @@ _OF_WRITER_VERSIONS = (
 )
 
 
-class Description:
+class DescriptionBuilder:
     """Builder of the protocol and metadata of a Delta table at one of its versions."""
 
     def __init__(
         self,
         fields: tuple[Field, ...],
-        face: DeltaTable,
+        delta_table: DeltaTable,
         protocol: Protocol | None,
         metadata: Metadata | None,
     ) -> None:
         self._fields = fields
-        self._face = face
+        self._delta_table = delta_table
         self._protocol = protocol  # the newest one, of an imported log or of our own
         self._metadata = metadata
 
-    def metadata(self, name: str, created: int) -> Metadata:
+    def build_metadata(self, name: str, created: int) -> Metadata:
         """Return the metadata. `name` and `created` are used if the table has no earlier one."""
-        stated = self._metadata
+        previous = self._metadata
         base = replace(
-            stated or Metadata(id="", name=name, schema_string="", created_time=created),
-            id=self._face.delta_id,
+            previous or Metadata(id="", name=name, schema_string="", created_time=created),
+            id=self._delta_table.delta_id,
         )
-        if stated is not None and self._is_still_true(stated):
+        if previous is not None and self._is_current(previous):
             return base
-        mapping = self._mapping(base)
-        told = delta_fields(self._fields, mapping, self._said(stated) if stated else None)
+        mapping = self._choose_mapping(base)
+        columns = delta_fields(
+            self._fields, mapping, self._metadata_of_columns(previous) if previous else None
+        )
         configuration = dict(base.configuration)
         if mapping is not DeltaColumnMapping.NONE:
-            highest = max(_highest(self._fields), int(configuration.get(_HIGHEST) or 0))
+            highest = max(_highest_column_id(self._fields), int(configuration.get(_HIGHEST) or 0))
             configuration |= {_MODE: mapping.value, _HIGHEST: str(highest)}
         return replace(
             base,
-            schema_string=schema_string(told),
+            schema_string=schema_string(columns),
             configuration=configuration,
-            partition_columns=self._partition_columns(stated) if stated else (),
+            partition_columns=self._partition_columns(previous) if previous else (),
         )
 
-    def _said(self, stated: Metadata) -> dict[ColumnId, Mapping[str, Any]]:
+    def _metadata_of_columns(self, previous: Metadata) -> dict[ColumnId, Mapping[str, Any]]:
         """Return the schema metadata of remaining columns: rules, defaults, comments."""
-        mapping = DeltaColumnMapping.of(stated.configuration)
-        return dict(_said(parse_schema(stated.schema_string, mapping), self._fields))
+        mapping = DeltaColumnMapping.of(previous.configuration)
+        return dict(_match_metadata(parse_schema(previous.schema_string, mapping), self._fields))
 
-    def _partition_columns(self, stated: Metadata) -> tuple[str, ...]:
+    def _partition_columns(self, previous: Metadata) -> tuple[str, ...]:
         """Return the partition columns of the log under their current names.
 
         Tables that were created in the lake have none: their files hold all columns, and Delta
         readers expect that files do not hold partition columns.
         """
-        mapping = DeltaColumnMapping.of(stated.configuration)
-        before = parse_schema(stated.schema_string, mapping)
+        mapping = DeltaColumnMapping.of(previous.configuration)
+        before = parse_schema(previous.schema_string, mapping)
         in_files = {folded(one.name): one.physical_name for one in before}
         names = {one.physical_name: one.name for one in self._fields}
-        return tuple(names[in_files[folded(one)]] for one in stated.partition_columns)
+        return tuple(names[in_files[folded(one)]] for one in previous.partition_columns)
 
-    def _mapping(self, base: Metadata) -> DeltaColumnMapping:
+    def _choose_mapping(self, base: Metadata) -> DeltaColumnMapping:
         """Return the mapping mode: a table with a renamed column keeps mapping by name forever."""
         before = DeltaColumnMapping.of(base.configuration)
         if before is DeltaColumnMapping.NONE and _has_other_names(self._fields):
             return DeltaColumnMapping.NAME
         return before
 
-    def _is_still_true(self, stated: Metadata) -> bool:
+    def _is_current(self, previous: Metadata) -> bool:
         """Return whether the table still has the columns of the last metadata."""
-        mapping = DeltaColumnMapping.of(stated.configuration)
-        return _same(parse_schema(stated.schema_string, mapping), self._fields)
+        mapping = DeltaColumnMapping.of(previous.configuration)
+        return _have_same_columns(parse_schema(previous.schema_string, mapping), self._fields)
 
-    def protocol(self, metadata: Metadata, *, has_vectors: bool) -> Protocol:
+    def build_protocol(self, metadata: Metadata, *, has_vectors: bool) -> Protocol:
         """Return the protocol: all features required before, and those required now.
 
         A feature is never removed, even if the table no longer uses it.
         """
-        stated = self._protocol or Protocol(min_reader_version=1, min_writer_version=1)
-        writers = _writer_features(stated) | self._features(metadata, has_vectors)
-        if self._face.mode == FaceMode.OWN:
+        previous = self._protocol or Protocol(min_reader_version=1, min_writer_version=1)
+        writers = _writer_features(previous) | self._required_features(metadata, has_vectors)
+        if self._delta_table.mode == FaceMode.OWN:
             writers |= {GUARD}
-        readers = _reader_features(stated) | (writers & _FOR_READERS)
-        if readers == _reader_features(stated) and writers == _writer_features(stated):
-            return stated
-        is_listed = bool(readers - {"columnMapping"}) or stated.min_reader_version >= _LISTED_READER
+        readers = _reader_features(previous) | (writers & _FOR_READERS)
+        if readers == _reader_features(previous) and writers == _writer_features(previous):
+            return previous
+        is_listed = (
+            bool(readers - {"columnMapping"}) or previous.min_reader_version >= _LISTED_READER
+        )
         needed = _LISTED_READER if is_listed else 2 if readers else 1
         return replace(
-            stated,
-            min_reader_version=max(stated.min_reader_version, needed),
-            min_writer_version=max(stated.min_writer_version, _LISTED_WRITER),
+            previous,
+            min_reader_version=max(previous.min_reader_version, needed),
+            min_writer_version=max(previous.min_writer_version, _LISTED_WRITER),
             reader_features=frozenset(readers) if is_listed else None,
             writer_features=frozenset(writers),
         )
 
-    def _features(self, metadata: Metadata, has_vectors: bool) -> frozenset[str]:
+    def _required_features(self, metadata: Metadata, has_vectors: bool) -> frozenset[str]:
         found = {"deletionVectors"} if has_vectors else set()
         if _has_type(self._fields, "timestamp"):
             found.add("timestampNtz")
@@ -160,26 +164,29 @@ def _has_type(fields: tuple[Field, ...], kind: str) -> bool:
     )
 
 
-def _highest(fields: tuple[Field, ...]) -> int:
-    return max((max(int(one.column_id), _highest(one.fields)) for one in fields), default=0)
+def _highest_column_id(fields: tuple[Field, ...]) -> int:
+    return max(
+        (max(int(one.column_id), _highest_column_id(one.fields)) for one in fields), default=0
+    )
 
 
-def _said(
-    told: Sequence[DeltaField], fields: Sequence[Field]
+def _match_metadata(
+    previous: Sequence[DeltaField], fields: Sequence[Field]
 ) -> Iterator[tuple[ColumnId, Mapping[str, Any]]]:
-    by_name = {one.physical_name: one for one in told}
-    for own in fields:
-        if (one := by_name.get(own.physical_name)) is not None:
-            yield own.column_id, one.metadata
-            yield from _said(one.fields, own.fields)
+    by_name = {one.physical_name: one for one in previous}
+    for current in fields:
+        if (one := by_name.get(current.physical_name)) is not None:
+            yield current.column_id, one.metadata
+            yield from _match_metadata(one.fields, current.fields)
 
 
-def _same(told: tuple[DeltaField, ...], fields: tuple[Field, ...]) -> bool:
-    if len(told) != len(fields):
+def _have_same_columns(previous: tuple[DeltaField, ...], fields: tuple[Field, ...]) -> bool:
+    if len(previous) != len(fields):
         return False
     return all(
-        (one.name, one.physical_name, one.type) == (own.name, own.physical_name, own.type)
-        and one.nullable == own.nulls_allowed
-        and _same(one.fields, own.fields)
-        for one, own in zip(told, fields, strict=True)
+        (one.name, one.physical_name, one.type)
+        == (current.name, current.physical_name, current.type)
+        and one.nullable == current.nulls_allowed
+        and _have_same_columns(one.fields, current.fields)
+        for one, current in zip(previous, fields, strict=True)
     )

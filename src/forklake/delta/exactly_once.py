@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from forklake.catalog.delta_tables import FaceReading
 from forklake.delta.actions import Txn
-from forklake.delta.stored_actions import stated
+from forklake.delta.stored_actions import find_stored_action
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
@@ -43,5 +43,5 @@ def write_once(
 
 def _last_version(reading: FaceReading, app_id: str) -> int:
     """Return the newest version of an application, or -1."""
-    last = stated(reading, Txn, app_id)
+    last = find_stored_action(reading, Txn, app_id)
     return -1 if last is None else last.version

@@ -45,11 +45,11 @@ _FUNCTIONS = frozenset(
 _WORDS = frozenset("and or not in between when then else case like is div dec numeric".split())
 # Where sqlglot and Spark may disagree about what is a literal or a comment.
 _AMBIGUOUS = ("\\", "--", "/*")
-_OF_OTHERS = (exp.Query, exp.Window, exp.Placeholder, exp.Parameter, exp.Star)
+_BEYOND_THE_ROW = (exp.Query, exp.Window, exp.Placeholder, exp.Parameter, exp.Star)
 _WITHOUT_PARENTHESES = tuple(Spark.parser_class.NO_PAREN_FUNCTIONS.values())
 
 
-class Unusable(Exception):
+class UnusableExpression(Exception):
     """The reason why an expression is not evaluated."""
 
 
@@ -61,22 +61,22 @@ class Expression:
     columns: tuple[str, ...]
 
 
-def usable(text: str, columns: Collection[str]) -> Expression:
+def require_usable(text: str, columns: Collection[str]) -> Expression:
     """Return the expression if it is safe and reads only `columns`. Raise Unusable otherwise."""
     if any(one in text for one in _AMBIGUOUS):
-        raise Unusable("it contains escapes or comments")
+        raise UnusableExpression("it contains escapes or comments")
     try:
         parsed = sqlglot.parse_one(text, read="spark", into=exp.Condition)
         tokens = Spark().tokenize(text)
     except (SqlglotError, RecursionError):
-        raise Unusable("it cannot be parsed") from None
+        raise UnusableExpression("it cannot be parsed") from None
     _refuse_calls(tokens)
-    if parsed.find(*_OF_OTHERS) or parsed.find(*_WITHOUT_PARENTHESES):
-        raise Unusable("it reads more than its row")
+    if parsed.find(*_BEYOND_THE_ROW) or parsed.find(*_WITHOUT_PARENTHESES):
+        raise UnusableExpression("it reads more than its row")
     known = {folded(name): name for name in columns}
     named = {folded(one.parts[0].name) for one in parsed.find_all(exp.Column)}
     if named - known.keys():
-        raise Unusable(f"the column '{min(named - known.keys())}' does not exist")
+        raise UnusableExpression(f"the column '{min(named - known.keys())}' does not exist")
     return Expression(text, tuple(sorted(known[name] for name in named)))
 
 
@@ -86,9 +86,9 @@ def _refuse_calls(tokens: list[Token]) -> None:
     for token, after in pairwise(tokens):
         is_called = after.token_type is TokenType.L_PAREN and _is_word(token)
         if is_called and token.text.lower() not in _FUNCTIONS | _WORDS:
-            raise Unusable(f"the function '{token.text}' is not known to be safe")
+            raise UnusableExpression(f"the function '{token.text}' is not known to be safe")
         if is_called and before is not None and before.token_type is TokenType.DOT:
-            raise Unusable(f"the function '{token.text}' is qualified with a schema")
+            raise UnusableExpression(f"the function '{token.text}' is qualified with a schema")
         before = token
 
 

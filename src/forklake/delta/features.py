@@ -28,11 +28,11 @@ class Feature:
     sign: str = ""
 
 
-def _both(name: str, meaning: str, *, read: bool, write: bool = False, sign: str = "") -> Feature:
+def _reader(name: str, meaning: str, *, read: bool, write: bool = False, sign: str = "") -> Feature:
     return Feature(name, meaning, True, read, write, sign)
 
 
-def _writers(name: str, meaning: str, *, write: bool = False, sign: str = "") -> Feature:
+def _writer(name: str, meaning: str, *, write: bool = False, sign: str = "") -> Feature:
     return Feature(name, meaning, False, True, write, sign)
 
 
@@ -40,42 +40,42 @@ def _writers(name: str, meaning: str, *, write: bool = False, sign: str = "") ->
 FEATURES: dict[str, Feature] = {
     one.name: one
     for one in (
-        _both("columnMapping", "columns have physical names", read=True, write=True),
-        _both("deletionVectors", "deleted rows are marked, not rewritten", read=True, write=True),
-        _both("timestampNtz", "timestamps without a time zone", read=True, write=True),
-        _both("v2Checkpoint", "checkpoints have sidecar files", read=True),
-        _both("vacuumProtocolCheck", "vacuum must support all features", read=True, write=True),
-        _both("typeWidening", "older files have narrower types", read=True),
-        _both("typeWidening-preview", "older files have narrower types", read=True),
-        _both("variantType", "columns of type variant", read=True),
-        _both("variantType-preview", "columns of type variant", read=True),
-        _both("variantShredding", "variants are split into columns", read=False),
-        _both("variantShredding-preview", "variants are split into columns", read=False),
+        _reader("columnMapping", "columns have physical names", read=True, write=True),
+        _reader("deletionVectors", "deleted rows are marked, not rewritten", read=True, write=True),
+        _reader("timestampNtz", "timestamps without a time zone", read=True, write=True),
+        _reader("v2Checkpoint", "checkpoints have sidecar files", read=True),
+        _reader("vacuumProtocolCheck", "vacuum must support all features", read=True, write=True),
+        _reader("typeWidening", "older files have narrower types", read=True),
+        _reader("typeWidening-preview", "older files have narrower types", read=True),
+        _reader("variantType", "columns of type variant", read=True),
+        _reader("variantType-preview", "columns of type variant", read=True),
+        _reader("variantShredding", "variants are split into columns", read=False),
+        _reader("variantShredding-preview", "variants are split into columns", read=False),
         # Commits that the catalog has not published yet are not read; published ones are final.
-        _both("catalogManaged", "a catalog decides on commits", read=True),
-        _both("catalogOwned", "a catalog decides on commits", read=True),
-        _both("catalogOwned-preview", "a catalog decides on commits", read=True),
-        _both("geospatial", "columns of type geometry and geography", read=False),
-        _writers("appendOnly", "rows are never deleted", write=True),
-        _writers("invariants", "column constraints", write=True),
-        _writers("checkConstraints", "CHECK constraints", write=True),
-        _writers("generatedColumns", "columns are computed", write=True),
-        _writers("allowColumnDefaults", "columns have defaults", write=True),
-        _writers("identityColumns", "columns with generated numbers", write=True),
-        _writers("changeDataFeed", "changed rows are recorded", write=True),
-        _writers("rowTracking", "rows have ids"),  # required as soon as it is listed, used or not
-        _writers("domainMetadata", "settings of domains", write=True),
-        _writers("inCommitTimestamp", "commits contain their time", write=True),
-        _writers("inCommitTimestamp-preview", "commits contain their time", write=True),
-        _writers("clustering", "rows are clustered"),
-        _writers("liquid", "rows are clustered"),
-        _writers("icebergCompatV1", "readable as Iceberg", sign="delta.enableIcebergCompatV1"),
-        _writers("icebergCompatV2", "readable as Iceberg", sign="delta.enableIcebergCompatV2"),
-        _writers("icebergCompatV3", "readable as Iceberg", sign="delta.enableIcebergCompatV3"),
-        _writers("icebergWriterCompatV1", "Iceberg column names", sign="delta.enableIcebergWriter"),
-        _writers("materializePartitionColumns", "partition columns are in the files"),
-        _writers("collations", "texts have a collation"),
-        _writers("collations-preview", "texts have a collation"),
+        _reader("catalogManaged", "a catalog decides on commits", read=True),
+        _reader("catalogOwned", "a catalog decides on commits", read=True),
+        _reader("catalogOwned-preview", "a catalog decides on commits", read=True),
+        _reader("geospatial", "columns of type geometry and geography", read=False),
+        _writer("appendOnly", "rows are never deleted", write=True),
+        _writer("invariants", "column constraints", write=True),
+        _writer("checkConstraints", "CHECK constraints", write=True),
+        _writer("generatedColumns", "columns are computed", write=True),
+        _writer("allowColumnDefaults", "columns have defaults", write=True),
+        _writer("identityColumns", "columns with generated numbers", write=True),
+        _writer("changeDataFeed", "changed rows are recorded", write=True),
+        _writer("rowTracking", "rows have ids"),  # required as soon as it is listed, used or not
+        _writer("domainMetadata", "settings of domains", write=True),
+        _writer("inCommitTimestamp", "commits contain their time", write=True),
+        _writer("inCommitTimestamp-preview", "commits contain their time", write=True),
+        _writer("clustering", "rows are clustered"),
+        _writer("liquid", "rows are clustered"),
+        _writer("icebergCompatV1", "readable as Iceberg", sign="delta.enableIcebergCompatV1"),
+        _writer("icebergCompatV2", "readable as Iceberg", sign="delta.enableIcebergCompatV2"),
+        _writer("icebergCompatV3", "readable as Iceberg", sign="delta.enableIcebergCompatV3"),
+        _writer("icebergWriterCompatV1", "Iceberg column names", sign="delta.enableIcebergWriter"),
+        _writer("materializePartitionColumns", "partition columns are in the files"),
+        _writer("collations", "texts have a collation"),
+        _writer("collations-preview", "texts have a collation"),
     )
 }
 
@@ -98,8 +98,8 @@ def reader_features(protocol: Protocol) -> frozenset[str]:
     version, listed = protocol.min_reader_version, protocol.reader_features
     _require_version("reader", version, _LISTED_FOR_READERS)
     if version < _LISTED_FOR_READERS:
-        return _until(_OF_READER_VERSION, version)
-    return _listed("readerFeatures", version, listed)
+        return _features_until(_OF_READER_VERSION, version)
+    return _require_list("readerFeatures", version, listed)
 
 
 def writer_features(protocol: Protocol) -> frozenset[str]:
@@ -107,11 +107,11 @@ def writer_features(protocol: Protocol) -> frozenset[str]:
     version, listed = protocol.min_writer_version, protocol.writer_features
     _require_version("writer", version, _LISTED_FOR_WRITERS)
     if version < _LISTED_FOR_WRITERS:
-        return _until(_OF_WRITER_VERSION, version)
-    return _listed("writerFeatures", version, listed)
+        return _features_until(_OF_WRITER_VERSION, version)
+    return _require_list("writerFeatures", version, listed)
 
 
-def why_unreadable(protocol: Protocol | None) -> str | None:
+def explain_unreadable(protocol: Protocol | None) -> str | None:
     """Return why rows cannot be read, or None. The log of such a table can still be followed."""
     if protocol is None:
         return f"Its Delta log has no protocol, so its requirements are unknown. {_AT_OWN_RISK}"
@@ -122,7 +122,7 @@ def why_unreadable(protocol: Protocol | None) -> str | None:
     return None
 
 
-def why_unwritable(protocol: Protocol | None, metadata: Metadata | None) -> str | None:
+def explain_unwritable(protocol: Protocol | None, metadata: Metadata | None) -> str | None:
     """Return why rows cannot be changed, in forks either, or None."""
     if protocol is None or metadata is None:
         return "Its Delta log has no protocol, so its requirements for writers are unknown."
@@ -135,8 +135,8 @@ def why_unwritable(protocol: Protocol | None, metadata: Metadata | None) -> str 
 
 def require_readable(protocol: Protocol) -> None:
     """Raise Unsupported if the table requires a reader feature that Forklake does not support."""
-    demanded = reader_features(protocol)
-    missing = sorted(name for name in demanded if not _can_read(FEATURES.get(name)))
+    required = reader_features(protocol)
+    missing = sorted(name for name in required if not _can_read(FEATURES.get(name)))
     if missing:
         raise _unsupported("read", missing)
 
@@ -144,8 +144,8 @@ def require_readable(protocol: Protocol) -> None:
 def require_writable(protocol: Protocol, metadata: Metadata) -> None:
     """Raise Unsupported if the table requires a writer feature that Forklake does not support."""
     require_readable(protocol)
-    demanded = writer_features(protocol)
-    missing = sorted(name for name in demanded if not _can_write(FEATURES.get(name), metadata))
+    required = writer_features(protocol)
+    missing = sorted(name for name in required if not _can_write(FEATURES.get(name), metadata))
     if missing:
         raise _unsupported("written", missing)
 
@@ -168,11 +168,11 @@ def _is_used(feature: Feature, metadata: Metadata) -> bool:
     )
 
 
-def _until(table: dict[int, tuple[str, ...]], version: int) -> frozenset[str]:
+def _features_until(table: dict[int, tuple[str, ...]], version: int) -> frozenset[str]:
     return frozenset(name for since, names in table.items() if since <= version for name in names)
 
 
-def _listed(field: str, version: int, names: frozenset[str] | None) -> frozenset[str]:
+def _require_list(field: str, version: int, names: frozenset[str] | None) -> frozenset[str]:
     if names is None:
         raise Corruption(
             f"The protocol of the Delta table has version {version} without the list '{field}'.",
@@ -191,7 +191,7 @@ def _require_version(who: str, version: int, newest: int) -> None:
 
 
 def _unsupported(done: str, missing: list[str]) -> Unsupported:
-    named = ", ".join(_described(name) for name in missing)
+    named = ", ".join(_describe_feature(name) for name in missing)
     return Unsupported(
         f"The Delta table cannot be {done}: it requires {named}.",
         remedy="Drop the feature from the table with the engine that created the table.",
@@ -199,6 +199,6 @@ def _unsupported(done: str, missing: list[str]) -> Unsupported:
     )
 
 
-def _described(name: str) -> str:
-    known = FEATURES.get(name)
-    return f"'{name}' ({known.meaning})" if known else f"'{name}' (unknown)"
+def _describe_feature(name: str) -> str:
+    feature = FEATURES.get(name)
+    return f"'{name}' ({feature.meaning})" if feature else f"'{name}' (unknown)"

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import Add, DeletionVector, Metadata, Remove
-from forklake.delta.log.paths import canonical, is_absolute
-from forklake.delta.mirror.links import make_present, relative_uri
-from forklake.delta.statistics import statistics_leaves, statistics_text
+from forklake.delta.log.paths import canonical_path, is_absolute
+from forklake.delta.mirror.links import link_missing_files, relative_uri
+from forklake.delta.statistics import format_statistics, statistics_leaves
 from forklake.delta.values import log_value
 from forklake.errors import Unsupported
 from forklake.files.conditional_put import put_if_absent
@@ -40,7 +40,7 @@ _Key = tuple[ColumnId, str, str]  # a partition column: id, physical name, type
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FileDetails:
     """Metadata of some files, read at once for the conversion of each of them."""
 
     actions: dict[_FileKey, Add]
@@ -49,12 +49,12 @@ class Told:
     times: dict[SnapshotId, int]
 
 
-def known_of(
+def read_file_details(
     seen: Snapshotted, table: Table, files: Sequence[ScanFile], *, with_bounds: bool = True
-) -> Told:
+) -> FileDetails:
     """Read the metadata of files of a table, with a constant number of queries."""
     if not files:
-        return Told({}, {}, {}, {})
+        return FileDetails({}, {}, {}, {})
     ids = sorted({file.file.data_file_id for file in files})
     actions = {
         (one.data_file_id, one.delete_file_id): Add.from_body(json.loads(one.body))
@@ -64,10 +64,12 @@ def known_of(
     for row in seen.file_statistics(table, ids) if with_bounds else ():
         bounds.setdefault(row.data_file_id, []).append(row)
     values = seen.values_by_column(table, (file.file for file in files))
-    return Told(actions, bounds, values, _times(seen, table, files))
+    return FileDetails(actions, bounds, values, _read_version_times(seen, table, files))
 
 
-def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[SnapshotId, int]:
+def _read_version_times(
+    seen: Snapshotted, table: Table, files: Iterable[ScanFile]
+) -> dict[SnapshotId, int]:
     """Return the times of the versions in which files began."""
     began = sorted({file.file.begin_snapshot for file in files})
     with seen.reading() as reader:
@@ -77,7 +79,7 @@ def _times(seen: Snapshotted, table: Table, files: Iterable[ScanFile]) -> dict[S
     return {row.begin_snapshot: row.timestamp for row in rows}
 
 
-class Teller:
+class FileConverter:
     """Converter of the files of a table at one snapshot, for readers at a location."""
 
     def __init__(self, seen: Snapshotted, table: Table, metadata: Metadata, location: str) -> None:
@@ -90,95 +92,101 @@ class Teller:
         keys = {column_id for column_id, _, _ in self._keys}
         self._leaves = statistics_leaves(one for one in fields if one.column_id not in keys)
 
-    def adds(
-        self, files: Sequence[ScanFile], known: Told, *, data_change: bool = True
+    def to_adds(
+        self, files: Sequence[ScanFile], details: FileDetails, *, data_change: bool = True
     ) -> list[Add]:
         """Return the add actions of files, after creating missing links at the location."""
         self._refuse_encrypted(files)
-        stated = {number for number, _ in known.actions}
+        imported = {number for number, _ in details.actions}
         refuse_other_names(
             self._seen,
             self._table,
-            [one.file for one in files if one.file.data_file_id not in stated],
+            [one.file for one in files if one.file.data_file_id not in imported],
         )
-        names = [self._name(file, known) for file in files]
-        make_present(
+        names = [self._log_path(file, details) for file in files]
+        link_missing_files(
             (file.path, target)
             for file, name in zip(files, names, strict=True)
             if file.path != (target := f"{self._location}/{name}")
         )
         return [
-            self._add(file, name, known, data_change)
+            self._to_add(file, name, details, data_change)
             for file, name in zip(files, names, strict=True)
         ]
 
-    def removes(
-        self, files: Iterable[tuple[int, ScanFile]], known: Told, *, data_change: bool = True
+    def to_removes(
+        self,
+        files: Iterable[tuple[int, ScanFile]],
+        details: FileDetails,
+        *,
+        data_change: bool = True,
     ) -> list[Remove]:
         """Return the remove actions of files, given with their removal times."""
-        return [self._remove(file, known, time, data_change) for time, file in files]
+        return [self._to_remove(file, details, time, data_change) for time, file in files]
 
     # One file
 
-    def _name(self, file: ScanFile, known: Told) -> str:
+    def _log_path(self, file: ScanFile, details: FileDetails) -> str:
         """Return the path of a file relative to the location."""
         root = f"{self._location}/"
         if file.path.startswith(root):
             return file.path.removeprefix(root)
-        stated = known.actions.get((file.file.data_file_id, None))
-        if stated is not None and not is_absolute(stated.path):
-            return canonical(stated.path)
+        imported = details.actions.get((file.file.data_file_id, None))
+        if imported is not None and not is_absolute(imported.path):
+            return canonical_path(imported.path)
         # Some readers take partition values from folder names as soon as one file has such folders.
         folders = "".join(
             f"{quote(name, safe='')}={NO_VALUE if value is None else quote(value, safe=' ')}/"
-            for name, value in self._values(file, known).items()
+            for name, value in self._partition_values(file, details).items()
         )
         return f"{folders}{int(file.file.data_file_id)}-{basename(file.path)}"
 
-    def _add(self, file: ScanFile, name: str, known: Told, data_change: bool) -> Add:
-        stated, vector = self._stated(file, known), self._vector(file, known)
-        if stated is not None:
-            same = canonical(stated.path) == name
-            path = stated.path if same else relative_uri(name)
-            return replace(stated, path=path, deletion_vector=vector)
-        base = known.actions.get((file.file.data_file_id, None))
+    def _to_add(self, file: ScanFile, name: str, details: FileDetails, data_change: bool) -> Add:
+        imported, vector = self._imported_add(file, details), self._deletion_vector(file, details)
+        if imported is not None:
+            same = canonical_path(imported.path) == name
+            path = imported.path if same else relative_uri(name)
+            return replace(imported, path=path, deletion_vector=vector)
+        base = details.actions.get((file.file.data_file_id, None))
         return Add(
-            path=base.path if base and canonical(base.path) == name else relative_uri(name),
-            partition_values=self._values(file, known),
+            path=base.path if base and canonical_path(base.path) == name else relative_uri(name),
+            partition_values=self._partition_values(file, details),
             size=file.file.file_size_bytes,
-            modification_time=base.modification_time if base else self._time(file, known),
+            modification_time=base.modification_time if base else self._added_at(file, details),
             data_change=data_change,
-            stats=base.stats if base and base.stats else self._statistics(file, known),
+            stats=base.stats if base and base.stats else self._format_statistics(file, details),
             deletion_vector=vector,
         )
 
-    def _remove(self, file: ScanFile, known: Told, time: int, data_change: bool) -> Remove:
-        name = self._name(file, known)
-        base = known.actions.get((file.file.data_file_id, None))
+    def _to_remove(
+        self, file: ScanFile, details: FileDetails, time: int, data_change: bool
+    ) -> Remove:
+        name = self._log_path(file, details)
+        base = details.actions.get((file.file.data_file_id, None))
         return Remove(
-            path=base.path if base and canonical(base.path) == name else relative_uri(name),
+            path=base.path if base and canonical_path(base.path) == name else relative_uri(name),
             deletion_timestamp=time,
             data_change=data_change,
             extended_file_metadata=True,
-            partition_values=self._values(file, known),
+            partition_values=self._partition_values(file, details),
             size=file.file.file_size_bytes,
-            deletion_vector=self._vector(file, known),
+            deletion_vector=self._deletion_vector(file, details),
             base_row_id=base.base_row_id if base else None,
             default_row_commit_version=base.default_row_commit_version if base else None,
         )
 
-    def _stated(self, file: ScanFile, known: Told) -> Add | None:
+    def _imported_add(self, file: ScanFile, details: FileDetails) -> Add | None:
         """Return the imported add action of a file, if the deleted rows are still the same."""
         delete = file.delete_file.delete_file_id if file.delete_file else None
         is_same = not file.deleted_positions
-        return known.actions.get((file.file.data_file_id, delete)) if is_same else None
+        return details.actions.get((file.file.data_file_id, delete)) if is_same else None
 
-    def _time(self, file: ScanFile, known: Told) -> int:
+    def _added_at(self, file: ScanFile, details: FileDetails) -> int:
         """Return the time of the version that added a file, or the creation time of the table."""
-        return known.times.get(file.file.begin_snapshot) or self._since or 0
+        return details.times.get(file.file.begin_snapshot) or self._since or 0
 
-    def _values(self, file: ScanFile, known: Told) -> dict[str, str | None]:
-        values = known.values.get(file.file.data_file_id, {})
+    def _partition_values(self, file: ScanFile, details: FileDetails) -> dict[str, str | None]:
+        values = details.values.get(file.file.data_file_id, {})
         for column_id, name, _ in self._keys:
             if column_id not in values:
                 raise Unsupported(
@@ -188,33 +196,33 @@ class Teller:
                 )
         return {name: log_value(kind, values[column]) for column, name, kind in self._keys}
 
-    def _statistics(self, file: ScanFile, known: Told) -> str:
-        return statistics_text(
+    def _format_statistics(self, file: ScanFile, details: FileDetails) -> str:
+        return format_statistics(
             file.file.record_count,
-            known.bounds.get(file.file.data_file_id, ()),
+            details.bounds.get(file.file.data_file_id, ()),
             self._leaves,
             is_tight=not file.has_deletes,
         )
 
-    def _vector(self, file: ScanFile, known: Told) -> DeletionVector | None:
+    def _deletion_vector(self, file: ScanFile, details: FileDetails) -> DeletionVector | None:
         if not file.has_deletes:
             return None
-        stated = self._stated(file, known)
-        vector = stated.deletion_vector if stated else None
+        imported = self._imported_add(file, details)
+        vector = imported.deletion_vector if imported else None
         if vector is not None and self._is_present(vector):
             return vector
         positions = set(file.deleted_positions)
         if file.delete_path is not None:
             positions |= set(read_positions(file.delete_path, file.path).to_pylist())
-        return self._written(file, sorted(positions))
+        return self._write_vector(file, sorted(positions))
 
-    def _written(self, file: ScanFile, positions: Sequence[int]) -> DeletionVector:
+    def _write_vector(self, file: ScanFile, positions: Sequence[int]) -> DeletionVector:
         """Write a vector to a file with a deterministic name, so that a retry reuses the file."""
         delete = file.delete_file.delete_file_id if file.delete_file else 0
-        told = (
+        vector_name = (
             f"{self._table.table_uuid}/{int(file.file.data_file_id)}/{int(delete)}/{len(positions)}"
         )
-        number = uuid.uuid5(_VECTORS, told)
+        number = uuid.uuid5(_VECTORS, vector_name)
         data = write_vector(positions)
         put_if_absent(f"{self._location}/deletion_vector_{number}.bin", data)
         vector = vector_in_file(number, data)
@@ -251,10 +259,10 @@ def refuse_other_names(seen: Snapshotted, table: Table, files: Sequence[DataFile
     used = {one.mapping_id for one in files if one.mapping_id is not None}
     if not used:
         return
-    known = seen.name_mappings(table)
+    mappings = seen.name_mappings(table)
     wanted = dict(_names_in_files(seen.state.fields(table)))
     for mapping_id in used:
-        for one in known[mapping_id][1]:
+        for one in mappings[mapping_id][1]:
             name = wanted.get(one.target_field_id, one.source_name)
             if one.is_partition or one.source_name != name:
                 raise Unsupported(

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from forklake.catalog.snapshot_reads import Snapshotted
-from forklake.delta.files import Staged
+from forklake.delta.files import StagedFile
 from forklake.model.entities import DataFile, DeleteFile, Table
 from forklake.model.files import NewDataFile, NewDeleteFile
 from forklake.model.ids import CatalogId, DataFileId, DeleteFileId, SnapshotId, TableId
 from forklake.model.plan import Committed
 
 
-class Deletes(NamedTuple):
+class StoredDeletes(NamedTuple):
     """The delete file that applies to a data file."""
 
     number: DeleteFileId
@@ -24,38 +24,40 @@ class Deletes(NamedTuple):
     rows: int
 
 
-class Held(NamedTuple):
+class StoredFile(NamedTuple):
     """A data file, with its delete file."""
 
     number: DataFileId
     began: SnapshotId
     rows: int
     size: int
-    deletes: Deletes | None = None
+    deletes: StoredDeletes | None = None
 
 
-class HeldFiles:
-    """The data files of one table, by full path."""
+class StoredFiles:
+    """The stored data files of one table, by full path."""
 
     def __init__(self, catalog_id: CatalogId) -> None:
         self._catalog_id = catalog_id
-        self._files: dict[str, Held] = {}
+        self._files: dict[str, StoredFile] = {}
 
-    def __getitem__(self, path: str) -> Held:
+    def __getitem__(self, path: str) -> StoredFile:
         return self._files[path]
 
-    def leave(self, paths: Iterable[str]) -> dict[str, Held]:
+    def pop(self, paths: Iterable[str]) -> dict[str, StoredFile]:
         """Remove files from the collection and return them."""
         return {path: self._files.pop(path) for path in paths}
 
-    def look_up(self, seen: Snapshotted, table: Table) -> list[str]:
+    def load(self, seen: Snapshotted, table: Table) -> list[str]:
         """Load the files of a table, and return their paths in order."""
         deletes = {
-            row.data_file_id: Deletes(row.delete_file_id, row.begin_snapshot, row.delete_count)
+            row.data_file_id: StoredDeletes(
+                row.delete_file_id, row.begin_snapshot, row.delete_count
+            )
             for row in seen.delete_files(table)
         }
         for file in seen.data_files(table):
-            self._files[seen.full_path(file)] = Held(
+            self._files[seen.full_path(file)] = StoredFile(
                 file.data_file_id,
                 file.begin_snapshot,
                 file.record_count,
@@ -64,23 +66,23 @@ class HeldFiles:
             )
         return list(self._files)
 
-    def note(
+    def add_committed(
         self,
         committed: Committed,
-        added: Mapping[str, Staged[DataFileId, NewDataFile]],
-        marked: Mapping[str, Staged[DeleteFileId, NewDeleteFile]],
+        added: Mapping[str, StagedFile[DataFileId, NewDataFile]],
+        marked: Mapping[str, StagedFile[DeleteFileId, NewDeleteFile]],
     ) -> None:
         """Add the files of a commit, and its deletes, with their final ids."""
         at, ids = committed.snapshot_id, committed.file_ids
         for path, (number, file) in added.items():
             final = DataFileId(ids[-number - 1])
-            self._files[path] = Held(final, at, file.record_count, file.file_size_bytes)
+            self._files[path] = StoredFile(final, at, file.record_count, file.file_size_bytes)
         for path, deletes in marked.items():
             last = DeleteFileId(ids[-deletes.number - 1])
-            known = Deletes(last, at, deletes.file.delete_count)
-            self._files[path] = self._files[path]._replace(deletes=known)
+            current = StoredDeletes(last, at, deletes.file.delete_count)
+            self._files[path] = self._files[path]._replace(deletes=current)
 
-    def data_files(self, table_id: TableId, held: Iterable[Held]) -> list[DataFile]:
+    def to_data_files(self, table_id: TableId, files: Iterable[StoredFile]) -> list[DataFile]:
         """Build minimal entities for ending data files: their paths are not known."""
         return [
             DataFile(
@@ -92,10 +94,10 @@ class HeldFiles:
                 record_count=one.rows,
                 file_size_bytes=one.size,
             )
-            for one in held
+            for one in files
         ]
 
-    def delete_files(self, table_id: TableId, held: Iterable[Held]) -> list[DeleteFile]:
+    def to_delete_files(self, table_id: TableId, files: Iterable[StoredFile]) -> list[DeleteFile]:
         """Build minimal entities for ending the delete files of data files."""
         return [
             DeleteFile(
@@ -108,6 +110,6 @@ class HeldFiles:
                 delete_count=one.deletes.rows,
                 file_size_bytes=0,
             )
-            for one in held
+            for one in files
             if one.deletes is not None
         ]

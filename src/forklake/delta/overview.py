@@ -19,15 +19,15 @@ FOLLOWING = "FOLLOWING"  # the files are the log of record, so nothing is mirror
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DeltaTableStatus:
     """A Delta table of a catalog, with its newest version and the status of its mirror."""
 
     catalog: str
     schema: str
     table: Table
-    face: DeltaTable
+    delta_table: DeltaTable
     version: int
-    status: MirrorStatus
+    mirror: MirrorStatus
 
     @property
     def name(self) -> str:
@@ -37,25 +37,25 @@ class Standing:
     @property
     def is_followed(self) -> bool:
         """Whether the table follows a log that other writers own."""
-        return self.face.mode == FaceMode.FOLLOW
+        return self.delta_table.mode == FaceMode.FOLLOW
 
     @property
-    def mirrored(self) -> int | None:
+    def mirrored_version(self) -> int | None:
         """The newest version in the files that we wrote, or None."""
-        known = self.status.mirrored_version
-        return None if self.is_followed or known < 0 else known
+        version = self.mirror.mirrored_version
+        return None if self.is_followed or version < 0 else version
 
     @property
     def lag(self) -> int | None:
         """The number of versions that are not mirrored yet; None if the table is followed."""
-        return None if self.is_followed else self.version - self.status.mirrored_version
+        return None if self.is_followed else self.version - self.mirror.mirrored_version
 
     @property
     def state(self) -> str:
         """FOLLOWING, or the state of the mirror. A current mirror lags after the next commit."""
         if self.is_followed:
             return FOLLOWING
-        return "LAGGING" if self.lag and self.status.state == "CURRENT" else self.status.state
+        return "LAGGING" if self.lag and self.mirror.state == "CURRENT" else self.mirror.state
 
 
 def delta_catalogs(metastore: Metastore, name: str | None = None) -> list[Catalog]:
@@ -66,27 +66,36 @@ def delta_catalogs(metastore: Metastore, name: str | None = None) -> list[Catalo
     return [metastore.catalog(one) for one in sorted(names.values())]
 
 
-def standings(catalog: Catalog) -> list[Standing]:
+def list_delta_tables(catalog: Catalog) -> list[DeltaTableStatus]:
     """Return the Delta tables of a catalog that have a location, without inherited ones."""
     seen = catalog.now()
-    found = [_standing(catalog, seen, face, table) for face, table in _own(catalog, seen)]
-    return sorted(found, key=lambda one: one.name)
+    statuses = [
+        _read_status(catalog, seen, delta_table, table)
+        for delta_table, table in _owned_tables(catalog, seen)
+    ]
+    return sorted(statuses, key=lambda one: one.name)
 
 
-def _own(catalog: Catalog, seen: Snapshotted) -> Iterator[tuple[DeltaTable, Table]]:
-    for face in seen.state.rows(DELTA_TABLE):
-        table = seen.state.get(TABLE, (face.table_id,))
-        if face.catalog_id == catalog.catalog_id and face.location and isinstance(table, Table):
-            yield face, table
+def _owned_tables(catalog: Catalog, seen: Snapshotted) -> Iterator[tuple[DeltaTable, Table]]:
+    for delta_table in seen.state.rows(DELTA_TABLE):
+        table = seen.state.get(TABLE, (delta_table.table_id,))
+        if (
+            delta_table.catalog_id == catalog.catalog_id
+            and delta_table.location
+            and isinstance(table, Table)
+        ):
+            yield delta_table, table
 
 
-def _standing(catalog: Catalog, seen: Snapshotted, face: DeltaTable, table: Table) -> Standing:
+def _read_status(
+    catalog: Catalog, seen: Snapshotted, delta_table: DeltaTable, table: Table
+) -> DeltaTableStatus:
     blank = MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id)
-    return Standing(
+    return DeltaTableStatus(
         catalog.name,
         seen.state.schema_of(table).schema_name,
         table,
-        face,
+        delta_table,
         FaceReading(seen, table).latest().version,
         find_status(catalog.database, blank),
     )

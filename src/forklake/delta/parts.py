@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from forklake.delta.actions import Add, AnyAction, Cdc, DomainMetadata, Remove, Txn
-from forklake.delta.files import text_of
-from forklake.delta.live import Told, vector_of
-from forklake.delta.live_files import Held
-from forklake.delta.log.delta_log import Version
+from forklake.delta.files import format_body
+from forklake.delta.live import VersionSummary, vector_id_of
+from forklake.delta.live_files import StoredFile
+from forklake.delta.log.delta_log import LogVersion
 from forklake.delta.log.paths import full_path
 from forklake.model.delta_tables import FaceAction, FaceCommit
 
@@ -17,7 +17,7 @@ MOST_FILES = 5000  # maximum number of adds and removes in a part
 
 
 @dataclass(slots=True)
-class Part:
+class VersionPart:
     """A part of the files that a version adds and removes, by full path."""
 
     is_first: bool = False
@@ -27,31 +27,31 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VersionChange:
     """The changes of a version to a table.
 
     Args:
         kept: full paths of files that stay live with other deleted rows.
-        leaving: files that the version ends, by full path.
+        ended: files that the version ends, by full path.
     """
 
-    version: Version
-    told: Told
+    version: LogVersion
+    summary: VersionSummary
     kept: set[str]
-    leaving: Mapping[str, Held]
+    ended: Mapping[str, StoredFile]
 
     @property
     def message(self) -> str:
         """The commit message of the snapshot."""
         return f"Delta version {self.version.number}"
 
-    def parts(self, location: str) -> Iterator[Part]:
+    def split(self, location: str) -> Iterator[VersionPart]:
         """Yield the files of the version in parts. There is at least one part."""
-        part = Part(is_first=True)
-        for path, action in self._files(location):
+        part = VersionPart(is_first=True)
+        for path, action in self._file_actions(location):
             if len(part.adds) + len(part.removes) >= MOST_FILES:
                 yield part
-                part = Part()
+                part = VersionPart()
             if isinstance(action, Add):
                 part.adds[path] = action
             else:
@@ -59,41 +59,44 @@ class Change:
         part.is_last = True
         yield part
 
-    def _files(self, location: str) -> Iterator[tuple[str, Add | Remove]]:
+    def _file_actions(self, location: str) -> Iterator[tuple[str, Add | Remove]]:
         """Yield the last add of each file, and the removes that end a file."""
         for action in self.version.actions:
             if not isinstance(action, Add | Remove):
                 continue
             path = full_path(location, action.path)
             if isinstance(action, Add):
-                is_meant = self.told.adds[path] == vector_of(action)
+                is_effective = self.summary.adds[path] == vector_id_of(action)
             else:
-                is_meant = path in self.leaving
-            if is_meant:
+                is_effective = path in self.ended
+            if is_effective:
                 yield path, action
 
-    def said(self, part: Part) -> FaceCommit:
+    def to_commit(self, part: VersionPart) -> FaceCommit:
         """Return the actions of a part to store: all that do not become rows of files."""
-        said = [
-            _said(action, str(int(self.leaving[path].number)))
+        actions = [
+            _stored_action(action, str(int(self.ended[path].number)))
             for path, action in part.removes.items()
         ]
         if part.is_first:
-            said += [_said(one, "") for one in self.told.about_table()]
-            said += [_said(one, _key(one, number)) for number, one in enumerate(self.told.others)]
+            actions += [_stored_action(one, "") for one in self.summary.table_actions()]
+            actions += [
+                _stored_action(one, _action_key(one, number))
+                for number, one in enumerate(self.summary.others)
+            ]
         return FaceCommit(
-            self.told.operation,
-            tuple(said),
+            self.summary.operation,
+            tuple(actions),
             version=self.version.number,
             timestamp=self.version.timestamp_ms,
         )
 
 
-def _said(action: AnyAction, key: str) -> FaceAction:
-    return FaceAction(action.kind, key, text_of(action))
+def _stored_action(action: AnyAction, key: str) -> FaceAction:
+    return FaceAction(action.kind, key, format_body(action))
 
 
-def _key(action: AnyAction, number: int) -> str:
+def _action_key(action: AnyAction, number: int) -> str:
     match action:
         case Txn():
             return action.app_id

@@ -7,7 +7,7 @@ import uuid
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.file_actions import refuse_other_names
-from forklake.delta.mirror_writer import Mirror, Mirrored
+from forklake.delta.mirror_writer import Mirror, MirrorResult
 from forklake.delta.schema import DeltaColumnMapping, delta_fields, schema_string
 from forklake.delta.table_import import canonical_location
 from forklake.errors import AlreadyExists, Unsupported
@@ -19,7 +19,7 @@ from forklake.model.fields import Field
 from forklake.store.data_paths import refuse_location
 
 
-def publish_table(catalog: Catalog, table_name: str, schema: str, location: str) -> Mirrored:
+def publish_table(catalog: Catalog, table_name: str, schema: str, location: str) -> MirrorResult:
     """Publish a table as a Delta table at a location, and mirror its current version there."""
     root = canonical_location(location)
     if exists(f"{root}/_delta_log/{0:020d}.json"):
@@ -49,9 +49,9 @@ def require_publishable(seen: Snapshotted, table: Table) -> None:
         )
     found = seen.data_files(table)
     files = [file.data_file_id for file in found]
-    stated = {one.data_file_id for one in seen.file_actions(table, files)}
-    refuse_other_names(seen, table, [one for one in found if one.data_file_id not in stated])
-    for field in _with_initial_defaults(fields):
+    imported = {one.data_file_id for one in seen.file_actions(table, files)}
+    refuse_other_names(seen, table, [one for one in found if one.data_file_id not in imported])
+    for field in _fields_with_initial_default(fields):
         rows = seen.file_statistics(table, files)
         having = {row.data_file_id for row in rows if row.column_id == field.column_id}
         if set(files) - having:
@@ -64,6 +64,6 @@ def require_publishable(seen: Snapshotted, table: Table) -> None:
             )
 
 
-def _with_initial_defaults(fields: tuple[Field, ...]) -> list[Field]:
+def _fields_with_initial_default(fields: tuple[Field, ...]) -> list[Field]:
     found = [one for one in fields if one.initial_default is not None]
-    return found + [one for field in fields for one in _with_initial_defaults(field.fields)]
+    return found + [one for field in fields for one in _fields_with_initial_default(field.fields)]

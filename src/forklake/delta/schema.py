@@ -144,7 +144,7 @@ def parse_schema(
     try:
         match json.loads(schema_string):
             case {"type": "struct", "fields": list() as fields}:
-                return tuple(_field(one, "", mapping) for one in fields)
+                return tuple(_parse_field(one, "", mapping) for one in fields)
     except (ValueError, RecursionError) as reason:
         raise _damaged("is not JSON, or is nested too deeply") from reason
     raise _damaged("is not a struct of fields")
@@ -168,21 +168,21 @@ def column_type(one: DeltaField) -> ColumnType:
     return ColumnType(one.type)
 
 
-def _field(body: Any, parent: str, mapping: DeltaColumnMapping) -> DeltaField:
+def _parse_field(body: Any, parent: str, mapping: DeltaColumnMapping) -> DeltaField:
     match body:
         case {"name": str() as name, "type": kind}:
             path = f"{parent}{name}"
             metadata = body.get("metadata") or {}
             if not isinstance(metadata, dict):
                 raise _damaged(f"has metadata of the column {path!r} that is not an object")
-            physical_name = _physical_name(path, name, metadata, mapping)
-            stored, inside = _type(kind, path, mapping)
+            physical_name = _parse_physical_name(path, name, metadata, mapping)
+            stored, inside = _parse_type(kind, path, mapping)
             nullable = body.get("nullable") is not False
             return DeltaField(name, physical_name, stored, nullable, metadata, inside)
     raise _damaged(f"has a field without a name or type in {parent or 'the table'!r}")
 
 
-def _physical_name(
+def _parse_physical_name(
     path: str, name: str, metadata: Mapping[str, Any], mapping: DeltaColumnMapping
 ) -> str:
     if mapping is DeltaColumnMapping.NONE:
@@ -193,25 +193,27 @@ def _physical_name(
     return found
 
 
-def _type(body: Any, path: str, mapping: DeltaColumnMapping) -> tuple[str, tuple[DeltaField, ...]]:
+def _parse_type(
+    body: Any, path: str, mapping: DeltaColumnMapping
+) -> tuple[str, tuple[DeltaField, ...]]:
     """Return the lake type, and the nested fields."""
 
-    def part(name: str, kind: Any, nullable: Any) -> DeltaField:
-        stored, inside = _type(kind, f"{path}.{name}", mapping)
+    def nested_field(name: str, kind: Any, nullable: Any) -> DeltaField:
+        stored, inside = _parse_type(kind, f"{path}.{name}", mapping)
         return DeltaField(name, name, stored, nullable is not False, {}, inside)
 
     match body:
         case "variant":
             return "struct", _VARIANT
         case str():
-            return _scalar(body, path), ()
+            return _parse_scalar(body, path), ()
         case {"type": "struct", "fields": [_, *_] as fields}:
-            return "struct", tuple(_field(one, f"{path}.", mapping) for one in fields)
+            return "struct", tuple(_parse_field(one, f"{path}.", mapping) for one in fields)
         case {"type": "array", "elementType": kind}:
-            return "list", (part("element", kind, body.get("containsNull")),)
+            return "list", (nested_field("element", kind, body.get("containsNull")),)
         case {"type": "map", "keyType": key, "valueType": value}:
-            key_part = part("key", key, False)
-            return "map", (key_part, part("value", value, body.get("valueContainsNull")))
+            key_part = nested_field("key", key, False)
+            return "map", (key_part, nested_field("value", value, body.get("valueContainsNull")))
         case {"type": "struct", "fields": []}:
             raise _unsupported(path, "a struct without fields")
         case {"type": str() as name}:
@@ -219,7 +221,7 @@ def _type(body: Any, path: str, mapping: DeltaColumnMapping) -> tuple[str, tuple
     raise _damaged(f"has no type for the column {path!r}")
 
 
-def _scalar(name: str, path: str) -> str:
+def _parse_scalar(name: str, path: str) -> str:
     if _DECIMAL.fullmatch(name):
         return scalar(name).name
     if _SHORT_STRING.fullmatch(name):
@@ -242,7 +244,7 @@ def delta_fields(
     Args:
         metadata: additional metadata of columns in the schema, such as comments.
     """
-    return tuple(_published(one, one.name, mapping, metadata or {}) for one in fields)
+    return tuple(_to_delta_field(one, one.name, mapping, metadata or {}) for one in fields)
 
 
 def schema_string(fields: Sequence[DeltaField]) -> str:
@@ -250,26 +252,28 @@ def schema_string(fields: Sequence[DeltaField]) -> str:
     return json.dumps(_struct_body(fields, ""), separators=(",", ":"), ensure_ascii=False)
 
 
-def _published(
+def _to_delta_field(
     one: Field,
     path: str,
     mapping: DeltaColumnMapping,
     metadata: Mapping[ColumnId, Mapping[str, Any]],
 ) -> DeltaField:
-    said = dict(metadata.get(one.column_id, {}))
+    field_metadata = dict(metadata.get(one.column_id, {}))
     if mapping is not DeltaColumnMapping.NONE:
-        said |= {_FIELD_ID: int(one.column_id), _PHYSICAL_NAME: one.physical_name}
+        field_metadata |= {_FIELD_ID: int(one.column_id), _PHYSICAL_NAME: one.physical_name}
     elif one.physical_name != one.name:
         raise InvalidInput(
             f"The column {path!r} has another name in its files: {one.physical_name!r}.",
             remedy="Publish the table with column mapping.",
         )
-    parts = [_published(part, f"{path}.{part.name}", mapping, metadata) for part in one.fields]
+    parts = [_to_delta_field(part, f"{path}.{part.name}", mapping, metadata) for part in one.fields]
     if one.type != "struct":  # elements, keys and values have no metadata
         parts = [replace(part, metadata={}) for part in parts]
     if one.type == "map":
         parts[0] = replace(parts[0], nullable=False)
-    return DeltaField(one.name, one.physical_name, one.type, one.nulls_allowed, said, tuple(parts))
+    return DeltaField(
+        one.name, one.physical_name, one.type, one.nulls_allowed, field_metadata, tuple(parts)
+    )
 
 
 def _struct_body(fields: Sequence[DeltaField], parent: str) -> dict[str, Any]:

@@ -30,10 +30,10 @@ def files_as_arrow(
         for path, leaf in statistics_leaves(view.state.fields(table)).items()
         if columns is None or path[0] in columns
     }
-    known = view.file_columns(table, list(leaves.values()))
-    files = known.files
+    found = view.file_columns(table, list(leaves.values()))
+    files = found.files
     for path, column_id in leaves.items():
-        for name, column in zip(BOUNDS.names, known.bounds[column_id].columns, strict=True):
+        for name, column in zip(BOUNDS.names, found.bounds[column_id].columns, strict=True):
             files = files.append_column(f"{path}.{name}", column)
     return files
 

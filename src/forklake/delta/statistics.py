@@ -86,72 +86,72 @@ def parse_statistics(
         body = _DECODER.decode(text or "{}")
     except (ValueError, RecursionError, ArithmeticError):
         return None, ()
-    rows = _count(_at(body, ("numRecords",)))
-    is_tight = _at(body, ("tightBounds",)) is not False
-    parts = [_at(body, (key,)) for key in (_MIN, _MAX, _NULLS)]
-    told = ((leaf, [_at(part, path) for part in parts]) for path, leaf in leaves.items())
+    rows = _parse_count(_value_at(body, ("numRecords",)))
+    is_tight = _value_at(body, ("tightBounds",)) is not False
+    parts = [_value_at(body, (key,)) for key in (_MIN, _MAX, _NULLS)]
+    values = ((leaf, [_value_at(part, path) for part in parts]) for path, leaf in leaves.items())
     return rows, tuple(
         ColumnBounds(
             leaf.column_id,
             value_count=rows,
-            null_count=_null_count(nulls, rows, is_tight),
-            min_value=_low(leaf.type, low),
-            max_value=_high(leaf.type, high),
-            contains_nan=_contains_nan(leaf.type, low, high),
+            null_count=_parse_null_count(nulls, rows, is_tight),
+            min_value=_parse_low(leaf.type, low),
+            max_value=_parse_high(leaf.type, high),
+            contains_nan=_has_nan_bound(leaf.type, low, high),
         )
-        for leaf, (low, high, nulls) in told
+        for leaf, (low, high, nulls) in values
         if low is not None or high is not None or nulls is not None
     )
 
 
-def _at(body: Any, path: Path) -> Any:
+def _value_at(body: Any, path: Path) -> Any:
     for name in path:
         body = body.get(name) if isinstance(body, dict) else None
     return body
 
 
-def _count(value: Any) -> int | None:
+def _parse_count(value: Any) -> int | None:
     return value if type(value) is int and value >= 0 else None
 
 
-def _null_count(value: Any, rows: int | None, is_tight: bool) -> int | None:
+def _parse_null_count(value: Any, rows: int | None, is_tight: bool) -> int | None:
     """Return the null count. If rows were deleted, only "all" and "none" are exact."""
-    nulls = _count(value)
+    nulls = _parse_count(value)
     if nulls is None or (rows is not None and nulls > rows):
         return None
     return nulls if is_tight or nulls in (0, rows) else None
 
 
-def _contains_nan(column_type: str, low: Any, high: Any) -> bool | None:
+def _has_nan_bound(column_type: str, low: Any, high: Any) -> bool | None:
     """Return True if a bound is NaN, otherwise None: writers may leave NaN out of the bounds."""
     if not column_type.startswith("float"):
         return None
     return "nan" in (str(low).lower(), str(high).lower()) or None
 
 
-def _low(column_type: str, value: Any) -> str | None:
-    known = _typed(column_type, value)
-    if isinstance(known, str):
-        known = _before_surrogates(known)
-    elif isinstance(known, datetime):
-        known = _shifted(known, -_zone_error(known))
-    elif isinstance(known, Decimal):
-        known = _widened(column_type, known, ROUND_FLOOR)
-    return None if known is None else low_text(column_type, known)
+def _parse_low(column_type: str, value: Any) -> str | None:
+    bound = _parse_value(column_type, value)
+    if isinstance(bound, str):
+        bound = _cut_at_surrogate(bound)
+    elif isinstance(bound, datetime):
+        bound = _shift(bound, -_zone_error(bound))
+    elif isinstance(bound, Decimal):
+        bound = _widen(column_type, bound, ROUND_FLOOR)
+    return None if bound is None else low_text(column_type, bound)
 
 
-def _high(column_type: str, value: Any) -> str | None:
-    known = _typed(column_type, value)
-    if isinstance(known, str):
-        known = _above_cut(known)
-    elif isinstance(known, datetime):
-        known = _shifted(known, _zone_error(known) + _HALF_WRITTEN)
-    elif isinstance(known, Decimal):
-        known = _widened(column_type, known, ROUND_CEILING)
-    return None if known is None else high_text(column_type, known)
+def _parse_high(column_type: str, value: Any) -> str | None:
+    bound = _parse_value(column_type, value)
+    if isinstance(bound, str):
+        bound = _bound_above_cut(bound)
+    elif isinstance(bound, datetime):
+        bound = _shift(bound, _zone_error(bound) + _HALF_WRITTEN)
+    elif isinstance(bound, Decimal):
+        bound = _widen(column_type, bound, ROUND_CEILING)
+    return None if bound is None else high_text(column_type, bound)
 
 
-def _typed(column_type: str, value: Any) -> Any:
+def _parse_value(column_type: str, value: Any) -> Any:
     """Return a JSON value as a value of the column type, or None if it is invalid."""
     if isinstance(value, bool) != (column_type == "boolean"):
         return None
@@ -162,52 +162,52 @@ def _typed(column_type: str, value: Any) -> Any:
         return None
 
 
-def _integer(value: Any) -> int | None:
+def _parse_integer(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _float(value: Any) -> float | None:
+def _parse_float(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float | Decimal) else None
 
 
-def _decimal(value: Any) -> Decimal | None:
+def _parse_decimal(value: Any) -> Decimal | None:
     number = Decimal(value) if isinstance(value, int | Decimal) else None
     return number if number is not None and number.adjusted() < _MOST_DIGITS else None
 
 
-def _text(value: Any) -> str | None:
+def _parse_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _date(value: Any) -> date | None:
+def _parse_date(value: Any) -> date | None:
     at = date.fromisoformat(value)
     return at if at.year > _LAST_OF_OLD_CALENDAR else None
 
 
-def _instant(value: Any) -> datetime | None:
+def _parse_instant(value: Any) -> datetime | None:
     at = datetime.fromisoformat(value)
     return at if at.tzinfo is not None and at.year > _LAST_OF_OLD_CALENDAR else None
 
 
-def _wall_clock(value: Any) -> datetime | None:
+def _parse_wall_clock(value: Any) -> datetime | None:
     at = datetime.fromisoformat(value)
     is_certain = not at.utcoffset() and at.year > _LAST_OF_OLD_CALENDAR
     return at.replace(tzinfo=None) if is_certain else None
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(INTEGER_RANGES, _integer),
-    **dict.fromkeys(("float32", "float64"), _float),
-    "decimal": _decimal,
+    **dict.fromkeys(INTEGER_RANGES, _parse_integer),
+    **dict.fromkeys(("float32", "float64"), _parse_float),
+    "decimal": _parse_decimal,
     "boolean": lambda value: value,
-    "varchar": _text,
-    "date": _date,
-    "timestamp": _wall_clock,
-    "timestamptz": _instant,
+    "varchar": _parse_text,
+    "date": _parse_date,
+    "timestamp": _parse_wall_clock,
+    "timestamptz": _parse_instant,
 }
 
 
-def _shifted(at: datetime, by: timedelta) -> datetime | None:
+def _shift(at: datetime, by: timedelta) -> datetime | None:
     try:
         return at + by
     except OverflowError:
@@ -218,7 +218,7 @@ def _zone_error(at: datetime) -> timedelta:
     return _SECONDS_OF_ZONE if at.utcoffset() else timedelta()
 
 
-def _widened(column_type: str, value: Decimal, rounding: str) -> Decimal:
+def _widen(column_type: str, value: Decimal, rounding: str) -> Decimal:
     """Return the value, widened if a double could stand for several decimals of its type."""
     unit = Decimal(1).scaleb(-decimal_digits(column_type)[1])
     error = abs(value) * _ERROR_OF_DOUBLE
@@ -228,7 +228,7 @@ def _widened(column_type: str, value: Decimal, rounding: str) -> Decimal:
     return wide.quantize(unit, rounding, _WIDE)
 
 
-def _before_surrogates(text: str) -> str:
+def _cut_at_surrogate(text: str) -> str:
     """Return the text before the first surrogate: a cut may have split a character."""
     for position, sign in enumerate(text):
         if "\ud800" <= sign <= "\udfff":
@@ -236,13 +236,13 @@ def _before_surrogates(text: str) -> str:
     return text
 
 
-def _above_cut(text: str) -> str | None:
+def _bound_above_cut(text: str) -> str | None:
     """Return the text, or an upper bound of all texts that begin with it if it was cut.
 
     A Java writer may have cut a character in half, which is then written as `?`. It compares texts
     by UTF-16 units, so its appended character may not be greater than characters beyond U+FFFF.
     """
-    whole = _before_surrogates(text)
+    whole = _cut_at_surrogate(text)
     kept = whole.rstrip(_TIE_BREAKERS)
     if kept == text:
         return text
@@ -252,7 +252,7 @@ def _above_cut(text: str) -> str | None:
 # To the log
 
 
-def statistics_text(
+def format_statistics(
     num_records: int, bounds: Iterable[Bounds], leaves: Leaves, *, is_tight: bool
 ) -> str:
     """Return the statistics of a file as JSON text.
@@ -261,22 +261,26 @@ def statistics_text(
         leaves: the columns that are in the file.
         is_tight: whether all bounds are values of the file, and no row of it is deleted.
     """
-    known = {one.column_id: one for one in bounds}
-    columns = {path: (kind, known[one]) for path, (one, kind) in leaves.items() if one in known}
+    known_bounds = {one.column_id: one for one in bounds}
+    columns = {
+        path: (kind, known_bounds[one])
+        for path, (one, kind) in leaves.items()
+        if one in known_bounds
+    }
     body = {
         "numRecords": str(num_records),
-        _MIN: _tree((path, _said_low(*one)) for path, one in columns.items()),
-        _MAX: _tree((path, _said_high(*one)) for path, one in columns.items()),
-        _NULLS: _tree((path, _said_nulls(*one)) for path, one in columns.items()),
+        _MIN: _nest((path, _format_low(*one)) for path, one in columns.items()),
+        _MAX: _nest((path, _format_high(*one)) for path, one in columns.items()),
+        _NULLS: _nest((path, _format_nulls(*one)) for path, one in columns.items()),
         "tightBounds": "true" if is_tight else "false",
     }
-    return _json(body)
+    return _join_json(body)
 
 
-def _tree(said: Iterable[tuple[Path, str | None]]) -> dict[str, Any]:
+def _nest(values: Iterable[tuple[Path, str | None]]) -> dict[str, Any]:
     """Nest values by path into objects, without missing values."""
     found: dict[str, Any] = {}
-    for path, text in said:
+    for path, text in values:
         if text is not None:
             inside = found
             for name in path[:-1]:
@@ -285,38 +289,42 @@ def _tree(said: Iterable[tuple[Path, str | None]]) -> dict[str, Any]:
     return found
 
 
-def _said_low(column_type: str, known: Bounds) -> str | None:
-    return bound_text(column_type, known.min_value, is_upper=False)
+def _format_low(column_type: str, bounds: Bounds) -> str | None:
+    return format_bound(column_type, bounds.min_value, is_upper=False)
 
 
-def _said_high(column_type: str, known: Bounds) -> str | None:
+def _format_high(column_type: str, bounds: Bounds) -> str | None:
     # NaN is greater than every number: an upper bound would be wrong.
-    may_be_nan = column_type.startswith("float") and known.contains_nan is not False
-    return None if may_be_nan else bound_text(column_type, known.max_value, is_upper=True)
+    may_be_nan = column_type.startswith("float") and bounds.contains_nan is not False
+    return None if may_be_nan else format_bound(column_type, bounds.max_value, is_upper=True)
 
 
-def _said_nulls(_: str, known: Bounds) -> str | None:
-    return None if known.null_count is None else str(known.null_count)
+def _format_nulls(_: str, bounds: Bounds) -> str | None:
+    return None if bounds.null_count is None else str(bounds.null_count)
 
 
-def _json(body: Any) -> str:
+def _join_json(body: Any) -> str:
     """Serialize objects whose values are JSON text already, so that decimals keep all digits."""
     if isinstance(body, str):
         return body
-    return "{" + ",".join(f"{quoted_name(key)}:{_json(value)}" for key, value in body.items()) + "}"
+    return (
+        "{"
+        + ",".join(f"{quote_name(key)}:{_join_json(value)}" for key, value in body.items())
+        + "}"
+    )
 
 
 @lru_cache(maxsize=4096)
-def quoted_name(text: str) -> str:
+def quote_name(text: str) -> str:
     """Return the name of a column as JSON."""
-    return _quoted(text)
+    return _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def bound_text(column_type: str, text: str | None, *, is_upper: bool) -> str | None:
+def format_bound(column_type: str, text: str | None, *, is_upper: bool) -> str | None:
     """Return a bound as JSON, or None for types that have no bounds in Delta."""
     order = order_of(column_type)
     key = None if order is None else order.key(text)
@@ -325,24 +333,24 @@ def bound_text(column_type: str, text: str | None, *, is_upper: bool) -> str | N
     if order.is_number:
         return str(key)
     if order.is_text:
-        return _said_text(text, is_upper)
+        return _format_text(text, is_upper)
     if order.kind is OrderKind.DATE:
-        return _quoted(text)
+        return _quote(text)
     is_moment = order.kind in (OrderKind.TIMESTAMP, OrderKind.TIMESTAMP_UTC)
-    return _said_moment(column_type, text, is_upper) if is_moment else None
+    return _format_timestamp(column_type, text, is_upper) if is_moment else None
 
 
-def _said_text(text: str, is_upper: bool) -> str | None:
+def _format_text(text: str, is_upper: bool) -> str | None:
     """Return the first characters of a bound. A long upper bound may have been cut before."""
     if not is_upper or len(text) < LONG_TEXT:
-        return _quoted(text[:_LONGEST])
+        return _quote(text[:_LONGEST])
     is_above = not text[_LONGEST:].startswith(_TIE_BREAKER)
-    return _quoted(text[:_LONGEST] + _TIE_BREAKER) if is_above else None
+    return _quote(text[:_LONGEST] + _TIE_BREAKER) if is_above else None
 
 
-def _said_moment(column_type: str, text: str, is_upper: bool) -> str | None:
+def _format_timestamp(column_type: str, text: str, is_upper: bool) -> str | None:
     at = from_text(column_type, text).replace(tzinfo=None)
     cut = at.replace(microsecond=at.microsecond // 1000 * 1000)
-    whole = _shifted(cut, _MILLISECOND) if is_upper and cut != at else cut
+    whole = _shift(cut, _MILLISECOND) if is_upper and cut != at else cut
     zone = "Z" if column_type == "timestamptz" else ""
-    return None if whole is None else _quoted(whole.isoformat(timespec="milliseconds") + zone)
+    return None if whole is None else _quote(whole.isoformat(timespec="milliseconds") + zone)

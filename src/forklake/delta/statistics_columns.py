@@ -1,6 +1,6 @@
 """Statistics of many files at once, built column by column with Arrow.
 
-The JSON texts are identical to those of `statistics.statistics_text` for each file.
+The JSON texts are identical to those of `statistics.format_statistics` for each file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forklake.delta.statistics import Leaves, bound_text, quoted_name
+from forklake.delta.statistics import Leaves, format_bound, quote_name
 from forklake.model.ids import ColumnId
 from forklake.model.orders import order_of
 
@@ -20,7 +20,7 @@ _WHOLE_NUMBERS = "^(0|-?[1-9][0-9]{0,17})$"  # valid JSON numbers that fit every
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class FileStatistics:
     """The statistics of one column in each file, as texts of the lake; null if missing."""
 
     low: pa.Array
@@ -29,41 +29,45 @@ class Known:
     contains_nan: pa.Array
 
 
-def statistics_column(
-    counts: pa.Array, known: Mapping[ColumnId, Known], leaves: Leaves
+def format_statistics_column(
+    counts: pa.Array, statistics: Mapping[ColumnId, FileStatistics], leaves: Leaves
 ) -> pa.Array:
     """Return the statistics of files without deleted rows as JSON texts."""
     lows: dict[str, Any] = {}
     highs: dict[str, Any] = {}
     nulls: dict[str, Any] = {}
     for path, leaf in leaves.items():
-        one = known.get(leaf.column_id)
-        if one is not None:
-            _put(lows, path, _bounds(leaf.type, one.low, is_upper=False))
-            _put(highs, path, _bounds(leaf.type, _high(leaf.type, one), is_upper=True))
-            _put(nulls, path, one.nulls.cast(pa.string()))
-    return _joined(
+        column = statistics.get(leaf.column_id)
+        if column is not None:
+            _put(lows, path, _format_bounds(leaf.type, column.low, is_upper=False))
+            _put(
+                highs,
+                path,
+                _format_bounds(leaf.type, _certain_maxima(leaf.type, column), is_upper=True),
+            )
+            _put(nulls, path, column.nulls.cast(pa.string()))
+    return _join(
         [
             '{"numRecords":',
             counts.cast(pa.string()),
-            *(',"minValues":{', _members(lows)),
-            *('},"maxValues":{', _members(highs)),
-            *('},"nullCount":{', _members(nulls)),
+            *(',"minValues":{', _join_members(lows)),
+            *('},"maxValues":{', _join_members(highs)),
+            *('},"nullCount":{', _join_members(nulls)),
             '},"tightBounds":true}',
         ],
         len(counts),
     )
 
 
-def _high(column_type: str, known: Known) -> pa.Array:
+def _certain_maxima(column_type: str, column: FileStatistics) -> pa.Array:
     """Return the upper bounds that are certain: NaN is greater than every number."""
     if not column_type.startswith("float"):
-        return known.high
-    has_no_nan = pc.fill_null(pc.equal(known.contains_nan, False), False)
-    return pc.if_else(has_no_nan, known.high, None)
+        return column.high
+    has_no_nan = pc.fill_null(pc.equal(column.contains_nan, False), False)
+    return pc.if_else(has_no_nan, column.high, None)
 
 
-def _bounds(column_type: str, texts: pa.Array, *, is_upper: bool) -> pa.Array:
+def _format_bounds(column_type: str, texts: pa.Array, *, is_upper: bool) -> pa.Array:
     """Return bounds as JSON. Integers are valid JSON; other types convert each distinct value."""
     order = order_of(column_type)
     if order is not None and order.is_integer:
@@ -71,10 +75,11 @@ def _bounds(column_type: str, texts: pa.Array, *, is_upper: bool) -> pa.Array:
         if pc.all(pc.fill_null(is_json, True)).as_py():
             return texts
     encoded = texts.dictionary_encode()
-    said = [
-        bound_text(column_type, text, is_upper=is_upper) for text in encoded.dictionary.to_pylist()
+    formatted = [
+        format_bound(column_type, text, is_upper=is_upper)
+        for text in encoded.dictionary.to_pylist()
     ]
-    return pa.array(said, pa.string()).take(encoded.indices)
+    return pa.array(formatted, pa.string()).take(encoded.indices)
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], texts: pa.Array) -> None:
@@ -83,27 +88,27 @@ def _put(tree: dict[str, Any], path: tuple[str, ...], texts: pa.Array) -> None:
     tree[path[-1]] = texts
 
 
-def _members(tree: dict[str, Any]) -> pa.Array | str:
+def _join_members(tree: dict[str, Any]) -> pa.Array | str:
     """Return the members of objects as text, without null members and empty objects."""
-    said = [_member(name, value) for name, value in tree.items()]
-    if not said:
+    members = [_format_member(name, value) for name, value in tree.items()]
+    if not members:
         return ""
     # The join skips nulls and returns null for rows with nulls only. The first, empty text
     # prevents that.
-    nothing = pa.repeat("", len(said[0]))
-    joined = pc.binary_join_element_wise(nothing, *said, ",", null_handling="skip")
+    nothing = pa.repeat("", len(members[0]))
+    joined = pc.binary_join_element_wise(nothing, *members, ",", null_handling="skip")
     return pc.utf8_slice_codeunits(joined, 1)
 
 
-def _member(name: str, value: Any) -> pa.Array:
-    key = f"{quoted_name(name)}:"
+def _format_member(name: str, value: Any) -> pa.Array:
+    key = f"{quote_name(name)}:"
     if not isinstance(value, dict):
         return pc.binary_join_element_wise(key, value, "")
-    inside = _members(value)
-    told = pc.binary_join_element_wise(f"{key}{{", inside, "}", "")
-    return pc.if_else(pc.equal(inside, ""), None, told)
+    inside = _join_members(value)
+    text = pc.binary_join_element_wise(f"{key}{{", inside, "}", "")
+    return pc.if_else(pc.equal(inside, ""), None, text)
 
 
-def _joined(parts: Iterable[pa.Array | str], count: int) -> pa.Array:
+def _join(parts: Iterable[pa.Array | str], count: int) -> pa.Array:
     texts = [pa.repeat(one, count) if isinstance(one, str) else one for one in parts]
     return pc.binary_join_element_wise(*texts, "")

@@ -11,7 +11,7 @@ from forklake.delta.actions import Action
 A = TypeVar("A", bound=Action)
 
 
-def stated(reading: FaceReading, kind: type[A], key: str = "") -> A | None:
+def find_stored_action(reading: FaceReading, kind: type[A], key: str = "") -> A | None:
     """Return the newest action of a kind that the metastore stores, or None."""
     row = reading.newest_action(kind.kind, key)
     return None if row is None else kind.from_body(json.loads(row.body))

@@ -19,9 +19,9 @@ from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.delta.actions import Metadata
 from forklake.delta.live import LiveFiles
 from forklake.delta.log.delta_log import DeltaLog
-from forklake.delta.log_loader import Loader
+from forklake.delta.log_loader import LogLoader
 from forklake.delta.log_validation import LogCheck
-from forklake.delta.stored_actions import stated
+from forklake.delta.stored_actions import find_stored_action
 from forklake.errors import AlreadyExists, Conflict, Forbidden, InvalidInput
 from forklake.files.systems import file_system, is_local
 from forklake.model.delta_tables import FaceMode
@@ -30,7 +30,7 @@ from forklake.model.fields import UNREADABLE
 from forklake.model.kinds import TAG
 
 
-class Stage(StrEnum):
+class ImportStage(StrEnum):
     """The stages of an import, in order."""
 
     CHECKING = "checking"
@@ -38,20 +38,20 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ImportProgress:
     """Progress of a stage: versions done, total versions, and the files added so far."""
 
-    stage: Stage
+    stage: ImportStage
     versions: int
     total: int
     files: int
 
 
-Watcher = Callable[[Progress], None]
+ProgressCallback = Callable[[ImportProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class DeltaImportResult:
     """Result of an import: the range of loaded versions, and the number of live files."""
 
     schema: str
@@ -69,8 +69,8 @@ def import_delta(
     *,
     schema: str = "main",
     ignore_features: bool = False,
-    progress: Watcher = lambda at: None,
-) -> Imported:
+    progress: ProgressCallback = lambda at: None,
+) -> DeltaImportResult:
     """Import the Delta table at a location, or update a table that was imported from it.
 
     Args:
@@ -80,31 +80,31 @@ def import_delta(
     root = canonical_location(location)
     target = (schema, name or basename(root))
     log = DeltaLog(root).open()
-    loader = Loader(catalog, target, root, ignore_features=ignore_features)
-    after, check = _resumed(catalog, loader, log, target, ignore_features=ignore_features)
+    loader = LogLoader(catalog, target, root, ignore_features=ignore_features)
+    after, check = _resume(catalog, loader, log, target, ignore_features=ignore_features)
     total = log.latest_version - after
-    check.run(log, after, _Count(Stage.CHECKING, total, progress).add)
+    check.run(log, after, _ProgressCounter(ImportStage.CHECKING, total, progress).add)
     del check  # frees its large set of file keys
-    count = _Count(Stage.LOADING, total, progress)
+    count = _ProgressCounter(ImportStage.LOADING, total, progress)
     first = next((one.number for one in log.versions(after)), after + 1)
     loader.load(log.versions(after), count.add)
-    return Imported(*target, first, log.latest_version, count.versions, len(loader.live))
+    return DeltaImportResult(*target, first, log.latest_version, count.versions, len(loader.live))
 
 
 @dataclass(slots=True)
-class _Count:
+class _ProgressCounter:
     """Counter of the versions of a stage, which calls the watcher."""
 
-    stage: Stage
+    stage: ImportStage
     total: int
-    watcher: Watcher
+    callback: ProgressCallback
     versions: int = 0
     files: int = 0
 
     def add(self, files: int) -> None:
         self.versions += 1
         self.files += files
-        self.watcher(Progress(self.stage, self.versions, self.total, self.files))
+        self.callback(ImportProgress(self.stage, self.versions, self.total, self.files))
 
 
 def canonical_location(location: str) -> str:
@@ -112,9 +112,9 @@ def canonical_location(location: str) -> str:
     return abspath(file_system(location)[1]) if is_local(location) else location.rstrip("/")
 
 
-def _resumed(
+def _resume(
     catalog: Catalog,
-    loader: Loader,
+    loader: LogLoader,
     log: DeltaLog,
     target: tuple[str, str],
     *,
@@ -122,7 +122,7 @@ def _resumed(
 ) -> tuple[int, LogCheck]:
     """Return the version of the existing table, or -1, and the check of the versions after it."""
     seen = catalog.now()
-    table = _table_there(seen, target, log.root)
+    table = _find_imported_table(seen, target, log.root)
     if table is None:
         return -1, LogCheck(log.root)
     if ignore_features and seen.state.get(TAG, (table.table_id, UNREADABLE)) is not None:
@@ -134,27 +134,32 @@ def _resumed(
     reading = FaceReading(seen, table)
     loader.resume(seen, table)
     at = reading.latest().version
-    _require_continued(loader, log, reading, at)
-    metadata = stated(reading, Metadata)
+    _require_same_log(loader, log, reading, at)
+    metadata = find_stored_action(reading, Metadata)
     assert metadata is not None  # the first version has metadata
     return at, LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items()))
 
 
-def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> Table | None:
+def _find_imported_table(seen: Snapshotted, target: tuple[str, str], location: str) -> Table | None:
     """Return the table imported from the log. Raise AlreadyExists if the name is used otherwise."""
     schema, name = target
     found = seen.state.find_relation(name, schema) if seen.state.find_schema(schema) else None
     if found is None:
         return None
-    face = find_face(seen.state, found) if isinstance(found, Table) else None
-    is_here = face is not None and face.catalog_id == seen.state.catalog_id
-    if face is None or not isinstance(found, Table) or not is_here or face.location != location:
+    delta_table = find_face(seen.state, found) if isinstance(found, Table) else None
+    is_here = delta_table is not None and delta_table.catalog_id == seen.state.catalog_id
+    if (
+        delta_table is None
+        or not isinstance(found, Table)
+        or not is_here
+        or delta_table.location != location
+    ):
         raise AlreadyExists(
             f"Table or view '{schema}.{name}' already exists, and is not the Delta table at"
             f" {location!r}.",
             remedy="Import the Delta table under another name.",
         )
-    if face.mode != FaceMode.FOLLOW:
+    if delta_table.mode != FaceMode.FOLLOW:
         raise Forbidden(
             f"The table '{schema}.{name}' does not follow the Delta log at {location!r}: Forklake"
             " is its writer.",
@@ -163,7 +168,7 @@ def _table_there(seen: Snapshotted, target: tuple[str, str], location: str) -> T
     return found
 
 
-def _require_continued(loader: Loader, log: DeltaLog, reading: FaceReading, at: int) -> None:
+def _require_same_log(loader: LogLoader, log: DeltaLog, reading: FaceReading, at: int) -> None:
     """Raise Conflict if the log is no longer the one that the table was imported from."""
     found = next(log.versions(at - 1), None)
     if found is None:

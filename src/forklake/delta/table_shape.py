@@ -45,7 +45,7 @@ class TableShape:
         """The columns that have statistics."""
         return statistics_leaves(self.fields)
 
-    def committed(self, committed: Committed) -> TableShape:
+    def with_final_ids(self, committed: Committed) -> TableShape:
         """Return the shape with final ids instead of the local ids of the transaction."""
         partition_id, mapping_id = self.partition_id, self.mapping_id
         if partition_id is not None and partition_id < 0:
@@ -60,10 +60,10 @@ def apply_metadata(transaction: Transaction, table: Table, metadata: Metadata) -
     mapping = DeltaColumnMapping.of(metadata.configuration)
     wanted = parse_schema(metadata.schema_string, mapping)
     transaction.set_partitioning(table, [])
-    transaction.reshape(table, [_shape(one) for one in wanted])
+    transaction.reshape(table, [_to_column_shape(one) for one in wanted])
     keys = [(name, IDENTITY) for name in partition_columns(metadata, wanted)]
     transaction.set_partitioning(table, keys, by_others=True)
-    return shape_of(transaction, table)
+    return read_shape(transaction, table)
 
 
 def is_same_shape(one: Metadata, other: Metadata | None) -> bool:
@@ -75,7 +75,7 @@ def is_same_shape(one: Metadata, other: Metadata | None) -> bool:
     )
 
 
-def shape_of(transaction: Transaction, table: Table) -> TableShape:
+def read_shape(transaction: Transaction, table: Table) -> TableShape:
     """Return the current shape of a table."""
     state = transaction.state
     fields = state.fields(table)
@@ -88,23 +88,23 @@ def shape_of(transaction: Transaction, table: Table) -> TableShape:
         MappedName(one.physical_name, one.column_id, one.column_id in partitioned) for one in fields
     ]
     mapping_id = transaction.add_name_mapping(table, names, type=BY_STORED_VALUES)
-    return TableShape(fields, keys, _partition_id(state, table), mapping_id)
+    return TableShape(fields, keys, _read_partition_id(state, table), mapping_id)
 
 
-def _partition_id(state: CatalogState, table: Table) -> PartitionId:
+def _read_partition_id(state: CatalogState, table: Table) -> PartitionId:
     (row,) = state.beneath(PARTITION, table.table_id)
     found: PartitionId = row.partition_id
     return found
 
 
-def _shape(one: DeltaField) -> Shape:
+def _to_column_shape(one: DeltaField) -> Shape:
     return Shape(
         one.name,
         one.physical_name,
         one.type,
         one.nullable,
         one.comment,
-        tuple(_shape(part) for part in one.fields),
+        tuple(_to_column_shape(part) for part in one.fields),
     )
 
 

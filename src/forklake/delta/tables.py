@@ -32,7 +32,7 @@ def delta_table(
             "A Delta table is read either at a version or at a timestamp, not at both.",
             remedy="Pass `version` or `timestamp`.",
         )
-    place = session.resolve(_located(session, name))
+    place = session.resolve(_resolve_location(session, name))
     if timestamp is not None:  # it may be later than the last commit, so any commit conflicts
         session.record_everything(place.attachment)
     view = place.attachment.catalog.now()
@@ -54,16 +54,16 @@ def delta_table(
     return session.table(parts, version=found.begin_snapshot)
 
 
-def _located(session: Session, name: str | Sequence[str]) -> str | Sequence[str]:
+def _resolve_location(session: Session, name: str | Sequence[str]) -> str | Sequence[str]:
     """Return the name of the table at a location. Names without a slash are returned unchanged."""
     if not isinstance(name, str) or "/" not in name:
         return name
     location = canonical_location(name)
     for attachment in session.attachments():
         state = attachment.catalog.now().state
-        for face in state.rows(DELTA_TABLE):
-            table = state.get(TABLE, (face.table_id,))
-            if face.location == location and isinstance(table, Table):
+        for delta_table in state.rows(DELTA_TABLE):
+            table = state.get(TABLE, (delta_table.table_id,))
+            if delta_table.location == location and isinstance(table, Table):
                 return (attachment.alias, state.schema_of(table).schema_name, table.table_name)
     raise NotFound(
         f"No attached catalog has the Delta table at {location!r}.",

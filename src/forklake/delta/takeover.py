@@ -13,8 +13,8 @@ from forklake.catalog.delta_tables import FaceReading, find_face
 from forklake.delta.actions import Metadata, Protocol
 from forklake.delta.features import require_writable
 from forklake.delta.mirror.commits import commit_path
-from forklake.delta.mirror_writer import Mirror, Mirrored
-from forklake.delta.stored_actions import stated
+from forklake.delta.mirror_writer import Mirror, MirrorResult
+from forklake.delta.stored_actions import find_stored_action
 from forklake.errors import Conflict, InvalidInput
 from forklake.files.systems import exists
 from forklake.model.delta_tables import FaceCommit, FaceMode
@@ -22,7 +22,7 @@ from forklake.model.entities import Table
 from forklake.store.mirrors import MirrorStatus, put_status
 
 
-def take_over(catalog: Catalog, table: Table) -> Mirrored:
+def take_over(catalog: Catalog, table: Table) -> MirrorResult:
     """Become the owner of a Delta table. It must be imported up to its newest version."""
     seen = catalog.now()
     reading = FaceReading(seen, table)
@@ -34,17 +34,19 @@ def take_over(catalog: Catalog, table: Table) -> Mirrored:
     if reading.face.mode == FaceMode.OWN:
         return Mirror(catalog, table).run()
     _require_writable(reading)
-    told = reading.latest().version
-    _require_newest(reading.face.location, told, table)
+    version = reading.latest().version
+    _require_newest(reading.face.location, version, table)
     # Before the commit: a mirror that finds the table owned must find the mirrored version too.
     put_status(
         catalog.database,
-        MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id, mirrored_version=told),
+        MirrorStatus(
+            catalog_id=catalog.catalog_id, table_id=table.table_id, mirrored_version=version
+        ),
     )
     with catalog.transaction(message="Taken over", seen=seen) as transaction:
-        face = find_face(transaction.state, table)
-        assert face is not None
-        transaction.change_face(replace(face, mode=FaceMode.OWN.value))
+        delta_table = find_face(transaction.state, table)
+        assert delta_table is not None
+        transaction.change_face(replace(delta_table, mode=FaceMode.OWN.value))
         transaction.tell(table, FaceCommit("UPGRADE PROTOCOL"))
     return Mirror(catalog, table).run()
 
@@ -63,6 +65,9 @@ def _require_newest(location: str, version: int, table: Table) -> None:
 
 def _require_writable(reading: FaceReading) -> None:
     """Raise Unsupported if the log requires writer features that Forklake does not support."""
-    protocol, metadata = stated(reading, Protocol), stated(reading, Metadata)
+    protocol, metadata = (
+        find_stored_action(reading, Protocol),
+        find_stored_action(reading, Metadata),
+    )
     if protocol is not None and metadata is not None:
         require_writable(protocol, metadata)

@@ -16,9 +16,9 @@ from forklake.catalog.catalog import Catalog
 from forklake.catalog.expiry import Moment, moment_of
 from forklake.catalog.known_files import find_known_files
 from forklake.delta.actions import Add, AnyAction, Cdc, Metadata, Remove
-from forklake.delta.log.delta_log import DeltaLog, Version
+from forklake.delta.log.delta_log import DeltaLog, LogVersion
 from forklake.delta.log.paths import full_path
-from forklake.delta.log.replay import State
+from forklake.delta.log.replay import LogState
 from forklake.delta.mirror_writer import Mirror
 from forklake.errors import Conflict, InvalidInput
 from forklake.files.systems import Listed, file_system, is_local, list_files, remove
@@ -48,21 +48,21 @@ def vacuum_table(
             remedy="See `forklake delta check`, and resolve the foreign commits first.",
         )
     # List before reading the log: a listed file that is committed meanwhile is then in the log.
-    listed = _data_files(mirror.location)
-    state, versions = State(), []
+    listed = _list_data_files(mirror.location)
+    state, versions = LogState(), []
     for version in DeltaLog(mirror.location).open().versions():
         state.apply(version)
         versions.append(version)
-    before = _retention(state.metadata) if older_than is None else moment_of(older_than)
-    wanted = set(_wanted(mirror.location, state, versions, before))
-    old = [one.path for one in listed if one.path not in wanted and _is_older(one, before)]
-    unneeded = _unknown(catalog, old)
+    before = _retention_start(state.metadata) if older_than is None else moment_of(older_than)
+    needed = set(_needed_paths(mirror.location, state, versions, before))
+    candidates = [one.path for one in listed if one.path not in needed and _is_older(one, before)]
+    unneeded = _without_references(catalog, candidates)
     if not dry_run:
         remove(unneeded)
     return unneeded
 
 
-def _data_files(location: str) -> list[Listed]:
+def _list_data_files(location: str) -> list[Listed]:
     log = f"{location}/_delta_log/"
     return [one for one in list_files(location) if not one.path.startswith(log)]
 
@@ -73,28 +73,28 @@ def _is_older(file: Listed, before: datetime) -> bool:
     A new link shares the modification time of its old file, so local files are compared by their
     status change time.
     """
-    came = file.modified
+    appeared = file.modified
     if is_local(file.path):
         changed = os.stat(file_system(file.path)[1]).st_ctime
-        came = datetime.fromtimestamp(changed, UTC)
-    return came is not None and came < before
+        appeared = datetime.fromtimestamp(changed, UTC)
+    return appeared is not None and appeared < before
 
 
-def _wanted(
-    location: str, state: State, versions: Iterable[Version], before: datetime
+def _needed_paths(
+    location: str, state: LogState, versions: Iterable[LogVersion], before: datetime
 ) -> Iterator[str]:
     """Yield the files of live rows, and all files in actions since a time."""
     since = int(before.timestamp() * 1000)
     for add in state.adds.values():
-        yield from _paths(location, add)
+        yield from _action_paths(location, add)
     for version in versions:
         for action in version.actions:
             removed = isinstance(action, Remove) and (action.deletion_timestamp or 0) >= since
             if version.timestamp_ms >= since or removed:
-                yield from _paths(location, action)
+                yield from _action_paths(location, action)
 
 
-def _paths(location: str, action: AnyAction) -> Iterator[str]:
+def _action_paths(location: str, action: AnyAction) -> Iterator[str]:
     if isinstance(action, Add | Remove | Cdc):
         yield full_path(location, action.path)
     vector = action.deletion_vector if isinstance(action, Add | Remove) else None
@@ -104,7 +104,7 @@ def _paths(location: str, action: AnyAction) -> Iterator[str]:
             yield path
 
 
-def _unknown(catalog: Catalog, paths: list[str]) -> list[str]:
+def _without_references(catalog: Catalog, paths: list[str]) -> list[str]:
     """Return the files that no row of any catalog references."""
     if not paths:
         return []
@@ -113,7 +113,7 @@ def _unknown(catalog: Catalog, paths: list[str]) -> list[str]:
     return [path for path in paths if path not in known]
 
 
-def _retention(metadata: Metadata | None) -> datetime:
+def _retention_start(metadata: Metadata | None) -> datetime:
     """Return the time before which removed files are not needed."""
     text = (metadata.configuration if metadata else {}).get(_RETENTION) or _DEFAULT
     found = _INTERVAL.fullmatch(text.strip())

@@ -34,9 +34,9 @@ def lake_value(column_type: str, text: str | None) -> str | None:
     if not text:
         return None
     if column_type == "blob":
-        return _blob_text(_bytes(text))
+        return _format_blob(_parse_bytes(text))
     if column_type == "varchar":
-        return _storable(text)
+        return _require_storable(text)
     late = _LATE.fullmatch(text)
     if late is not None and column_type in _LATE_FORMS:
         return _LATE_FORMS[column_type](late)
@@ -50,28 +50,28 @@ def lake_value(column_type: str, text: str | None) -> str | None:
         ) from reason
 
 
-def _late_moment(late: re.Match[str]) -> str:
+def _format_late_timestamp(late: re.Match[str]) -> str:
     return f"{late[1]} {late[2] or '00:00:00'}"
 
 
 _LATE_FORMS: dict[str, Callable[[re.Match[str]], str]] = {
     "date": lambda late: late[1],
-    "timestamp": _late_moment,
-    "timestamptz": lambda late: f"{_late_moment(late)}+00",
+    "timestamp": _format_late_timestamp,
+    "timestamptz": lambda late: f"{_format_late_timestamp(late)}+00",
 }
 
 
-def _bytes(text: str) -> bytes:
+def _parse_bytes(text: str) -> bytes:
     if _ESCAPED_BYTES.fullmatch(text):
         return bytes.fromhex(text.replace("\\u00", ""))
     return text.encode("utf-8", "surrogatepass")
 
 
-def _blob_text(data: bytes) -> str:
+def _format_blob(data: bytes) -> str:
     return "".join(chr(byte) if byte in _PLAIN_BYTES else f"\\x{byte:02X}" for byte in data)
 
 
-def _storable(text: str) -> str:
+def _require_storable(text: str) -> str:
     """Return the text, or raise Unsupported if some metadata databases cannot store it."""
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise Unsupported(
@@ -95,13 +95,13 @@ def log_value(column_type: str, text: str | None) -> str | None:
             remedy="Change the value, or publish the table without partitions.",
         )
     if column_type == "blob":
-        return _utf8(from_text("blob", text))
+        return _decode_utf8(from_text("blob", text))
     if column_type == "timestamptz":
         return text.removesuffix("+00").replace(" ", "T") + "Z"
     return _SPECIAL_FLOATS.get(text, text) if column_type.startswith("float") else text
 
 
-def _utf8(data: bytes) -> str:
+def _decode_utf8(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -23,9 +23,9 @@ from forklake.delta.actions import (
     Metadata,
     Protocol,
     Txn,
-    parse,
+    parse_action,
 )
-from forklake.delta.file_actions import known_of
+from forklake.delta.file_actions import read_file_details
 from forklake.errors import NotFound
 from forklake.model.entities import DeltaTable, DeltaVersion, Table
 from forklake.model.ids import SnapshotId
@@ -34,44 +34,54 @@ from forklake.model.scans import ScanFile, TableChanges
 from forklake.model.state import CatalogState
 from forklake.store.delta_tables import schema_versions
 
-_KEPT = tuple(one.kind for one in (Txn, DomainMetadata, Cdc, CommitInfo, Protocol, Metadata))
+_STORED_KINDS = tuple(
+    one.kind for one in (Txn, DomainMetadata, Cdc, CommitInfo, Protocol, Metadata)
+)
 N = TypeVar("N", Txn, DomainMetadata)
 
 
 @dataclass(slots=True)
-class Changed:
+class ChangedFiles:
     """The files that one version ended and began."""
 
-    gone: list[ScanFile] = field(default_factory=list)
-    new: list[ScanFile] = field(default_factory=list)
+    removed: list[ScanFile] = field(default_factory=list)
+    added: list[ScanFile] = field(default_factory=list)
     is_rewrite: bool = False  # the rows did not change
 
 
-class Chapter:
+class VersionBatch:
     """Consecutive versions of a Delta table that a mirror will write."""
 
     def __init__(
-        self, catalog: Catalog, table: Table, face: DeltaTable, versions: Sequence[DeltaVersion]
+        self,
+        catalog: Catalog,
+        table: Table,
+        delta_table: DeltaTable,
+        versions: Sequence[DeltaVersion],
     ) -> None:
         self._catalog = catalog
         self._states: dict[int, CatalogState] = {}
         self.paths = catalog.paths
         self.table = table
-        self.face = face
+        self.delta_table = delta_table
         self.versions = versions
         last = catalog.at(version=versions[-1].begin_snapshot)
-        self._kept: dict[int, list[AnyAction]] = {}
-        for one in FaceReading(last, table).actions(_KEPT, versions[0].version):
-            self._kept.setdefault(one.version, []).append(parse(one.kind, json.loads(one.body)))
-        self.all_changes = self._changes(last, versions[0].begin_snapshot)
-        self._changed = _by_snapshot(self.all_changes)
-        touched = [file for one in self._changed.values() for file in (*one.gone, *one.new)]
-        self.known = known_of(last, table, touched)  # metadata of all files of these versions
+        self._stored: dict[int, list[AnyAction]] = {}
+        for one in FaceReading(last, table).actions(_STORED_KINDS, versions[0].version):
+            self._stored.setdefault(one.version, []).append(
+                parse_action(one.kind, json.loads(one.body))
+            )
+        self.all_changes = self._read_changes(last, versions[0].begin_snapshot)
+        self._changed = _group_by_snapshot(self.all_changes)
+        touched = [file for one in self._changed.values() for file in (*one.removed, *one.added)]
+        self.file_details = read_file_details(
+            last, table, touched
+        )  # metadata of all files of these versions
         self._groups = self._read_groups(last)
         # Checked last: rows that expired during the queries above may be missing in them.
-        self._schema_versions = self._retained()
+        self._schema_versions = self._require_retained()
 
-    def _retained(self) -> dict[SnapshotId, int]:
+    def _require_retained(self) -> dict[SnapshotId, int]:
         numbers = [one.begin_snapshot for one in self.versions]
         found = schema_versions(self._catalog.database, self._catalog.catalog_id, numbers)
         for one in self.versions:
@@ -84,7 +94,7 @@ class Chapter:
                 )
         return found
 
-    def view(self, version: DeltaVersion) -> Snapshotted:
+    def snapshot_at(self, version: DeltaVersion) -> Snapshotted:
         """Return the catalog at a version. Definitions are read once for each schema version."""
         number = self._schema_versions[version.begin_snapshot]
         if number not in self._states:
@@ -93,11 +103,11 @@ class Chapter:
 
     # Actions of versions
 
-    def kept(self, version: DeltaVersion) -> list[AnyAction]:
+    def stored_actions(self, version: DeltaVersion) -> list[AnyAction]:
         """Return the actions of a version that the metastore stores."""
-        return self._kept.get(version.version, [])
+        return self._stored.get(version.version, [])
 
-    def newest(self, view: Snapshotted, kind: type[N]) -> list[N]:
+    def newest_actions(self, view: Snapshotted, kind: type[N]) -> list[N]:
         """Return the newest action of each application (Txn) or domain (DomainMetadata)."""
         rows = FaceReading(view, self.table).actions((kind.kind,))
         newest = {one.key: one.body for one in rows}
@@ -105,16 +115,16 @@ class Chapter:
 
     def location_at(self, view: Snapshotted) -> str | None:
         """Return the location of the log at that time. Each fork has its own location."""
-        face = find_face(view.state, self.table)
-        return None if face is None else face.location
+        delta_table = find_face(view.state, self.table)
+        return None if delta_table is None else delta_table.location
 
     def participants(self, version: DeltaVersion) -> list[dict[str, Any]]:
         """Return the tables changed by the same group commit, including this one."""
-        state = self.view(version).state
+        state = self.snapshot_at(version).state
         return [
-            {"tableId": face.delta_id, "version": one.version}
+            {"tableId": delta_table.delta_id, "version": one.version}
             for one in self._groups.get(version.begin_snapshot, ())
-            if isinstance(face := state.get(DELTA_TABLE, (one.table_id,)), DeltaTable)
+            if isinstance(delta_table := state.get(DELTA_TABLE, (one.table_id,)), DeltaTable)
         ]
 
     def _read_groups(self, last: Snapshotted) -> dict[SnapshotId, list[DeltaVersion]]:
@@ -133,37 +143,37 @@ class Chapter:
 
     # Files of versions
 
-    def changes(self, version: DeltaVersion) -> Changed:
+    def changed_files(self, version: DeltaVersion) -> ChangedFiles:
         """Return the files that a version ended and began."""
-        return self._changed.get(version.begin_snapshot) or Changed()
+        return self._changed.get(version.begin_snapshot) or ChangedFiles()
 
-    def first_since(self, view: Snapshotted, time: int) -> SnapshotId | None:
+    def first_snapshot_since(self, view: Snapshotted, time: int) -> SnapshotId | None:
         """Return the snapshot of the first version after a time, or None."""
         versions = FaceReading(view, self.table).versions_since(time)
         return versions[0].begin_snapshot if versions else None
 
-    def removed(self, view: Snapshotted, since: int) -> Iterator[tuple[int, ScanFile]]:
+    def removed_files(self, view: Snapshotted, since: int) -> Iterator[tuple[int, ScanFile]]:
         """Yield the files that ended after a time, with their end; expired ones are missing."""
         versions = FaceReading(view, self.table).versions_since(since)
         if versions:
             times = {one.begin_snapshot: one.timestamp for one in versions}
-            for one in self._changes(view, versions[0].begin_snapshot).deleted:
+            for one in self._read_changes(view, versions[0].begin_snapshot).deleted:
                 yield times.get(one.snapshot_id, since), one.before
 
-    def _changes(self, view: Snapshotted, start: SnapshotId) -> TableChanges:
+    def _read_changes(self, view: Snapshotted, start: SnapshotId) -> TableChanges:
         with self._catalog.database.reading() as connection:
             return known_changes(connection, self.paths, view, self.table, start)
 
 
-def _by_snapshot(changes: TableChanges) -> dict[SnapshotId, Changed]:
-    found: dict[SnapshotId, Changed] = {}
+def _group_by_snapshot(changes: TableChanges) -> dict[SnapshotId, ChangedFiles]:
+    found: dict[SnapshotId, ChangedFiles] = {}
     for one in changes.deleted:
-        changed = found.setdefault(one.snapshot_id, Changed())
-        changed.gone.append(one.before)
+        changed = found.setdefault(one.snapshot_id, ChangedFiles())
+        changed.removed.append(one.before)
         if one.after is not None:
-            changed.new.append(one.after)
+            changed.added.append(one.after)
     for file in changes.added:
-        found.setdefault(file.file.begin_snapshot, Changed()).new.append(file)
+        found.setdefault(file.file.begin_snapshot, ChangedFiles()).added.append(file)
     for number in changes.rewrites & found.keys():
         found[number].is_rewrite = True
     return found

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from forklake.crucible.callers import Context
 from forklake.crucible.shapes.base import MAX_NUMBER, Limit, Name
 from forklake.crucible.shapes.history import Mirror, Mirrors, Snapshot, Snapshots, Storage
-from forklake.delta.overview import standings
+from forklake.delta.overview import list_delta_tables
 
 router = APIRouter(prefix="/v1/catalogs/{catalog}", tags=["history"])
 
@@ -42,5 +42,5 @@ def get_storage_use(context: Context, catalog: Name) -> Response:
 @router.get("/mirrors", summary="List Delta mirrors", response_model=Mirrors)
 def list_mirrors(context: Context, catalog: Name) -> Response:
     """Return the Delta tables of a catalog with their locations and mirrored versions."""
-    found = standings(context.catalog(catalog, "mirror.list"))
+    found = list_delta_tables(context.catalog(catalog, "mirror.list"))
     return Mirrors(mirrors=[Mirror.of(one) for one in found]).to_response()

@@ -13,7 +13,7 @@ from forklake.crucible.pages.history import describe_snapshot
 from forklake.crucible.pages.rendering import redirect, render
 from forklake.crucible.pages.routing import create_router
 from forklake.crucible.pages.visitors import CurrentVisitor, FormVisitor
-from forklake.delta.overview import standings
+from forklake.delta.overview import list_delta_tables
 from forklake.model.changes import ChangeKind
 
 routes = create_router()
@@ -33,7 +33,7 @@ OPERATIONS = {
 def show_mirrors(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with the Delta tables of the catalog and the progress of their mirrors."""
     frame = open_frame(visitor, catalog, "mirrors")
-    return render(request, "mirrors.html", frame=frame, standings=standings(frame.catalog))
+    return render(request, "mirrors.html", frame=frame, standings=list_delta_tables(frame.catalog))
 
 
 @routes.get("/catalogs/{catalog}/maintenance")

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from forklake.catalog.storage import CatalogStorage
 from forklake.crucible.shapes.base import Moment, RequestBody, ResponseBody
-from forklake.delta.overview import Standing
+from forklake.delta.overview import DeltaTableStatus
 from forklake.model import snapshots
 
 
@@ -104,14 +104,14 @@ class Mirror(ResponseBody):
     state: str
 
     @classmethod
-    def of(cls, one: Standing) -> Mirror:
+    def of(cls, one: DeltaTableStatus) -> Mirror:
         """Return the model of a Delta table with its mirror status."""
         return cls(
             schema_name=one.schema,
             table=one.table.table_name,
-            location=one.face.location,
+            location=one.delta_table.location,
             version=one.version,
-            mirrored=one.mirrored,
+            mirrored=one.mirrored_version,
             lag=one.lag,
             state=one.state,
         )

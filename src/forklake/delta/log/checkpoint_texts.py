@@ -21,13 +21,13 @@ INT96_UNIT = "ms"
 
 def statistics_texts(parsed: pa.StructArray) -> list[str | None]:
     """Return the statistics of each file as JSON."""
-    rows = _told(parsed).to_pylist(maps_as_pydicts="strict")
-    return [None if row is None else _json(_without_nulls(row)) for row in rows]
+    rows = _format_times(parsed).to_pylist(maps_as_pydicts="strict")
+    return [None if row is None else _serialize(_drop_nulls(row)) for row in rows]
 
 
 def partition_texts(parsed: pa.StructArray) -> list[dict[str, str | None] | None]:
     """Return the partition values of each file as texts."""
-    columns = [_value_texts(column) for column in parsed.flatten()]
+    columns = [_format_values(column) for column in parsed.flatten()]
     names = [field.name for field in parsed.type]
     rows = zip(*columns, strict=True) if columns else ((),) * len(parsed)
     return [
@@ -36,18 +36,18 @@ def partition_texts(parsed: pa.StructArray) -> list[dict[str, str | None] | None
     ]
 
 
-def _told(array: pa.Array) -> pa.Array:
+def _format_times(array: pa.Array) -> pa.Array:
     """Convert dates and timestamps to texts: Python does not support all years."""
     if pa.types.is_struct(array.type):
         names = [field.name for field in array.type]
-        children = [_told(child) for child in array.flatten()]
+        children = [_format_times(child) for child in array.flatten()]
         return pa.StructArray.from_arrays(children, names, mask=array.is_null())
     if pa.types.is_timestamp(array.type):
-        return _moments(array)
+        return _format_timestamps(array)
     return array.cast(pa.string()) if pa.types.is_date(array.type) else array
 
 
-def _moments(array: pa.Array) -> pa.Array:
+def _format_timestamps(array: pa.Array) -> pa.Array:
     """Format timestamps as `2024-01-31T10:00:00.000001`, with a `Z` if they are in UTC."""
     is_utc = array.type.tz is not None or array.type.unit == INT96_UNIT
     fine = array.cast(pa.timestamp("us", array.type.tz)).cast(pa.timestamp("us")).cast(pa.string())
@@ -55,17 +55,19 @@ def _moments(array: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(text, "Z", "") if is_utc else text
 
 
-def _value_texts(array: pa.Array) -> list[str | None]:
-    told = _moments(array) if pa.types.is_timestamp(array.type) else array.cast(pa.string())
-    texts: list[str | None] = told.to_pylist()
+def _format_values(array: pa.Array) -> list[str | None]:
+    formatted = (
+        _format_timestamps(array) if pa.types.is_timestamp(array.type) else array.cast(pa.string())
+    )
+    texts: list[str | None] = formatted.to_pylist()
     return texts
 
 
-def _without_nulls(value: Any) -> Any:
+def _drop_nulls(value: Any) -> Any:
     """Return the value without nulls, and without types that statistics do not have."""
     if not isinstance(value, dict):
         return value
-    inner = {name: _without_nulls(one) for name, one in value.items()}
+    inner = {name: _drop_nulls(one) for name, one in value.items()}
     return {name: one for name, one in inner.items() if not _is_left_out(one)}
 
 
@@ -73,10 +75,10 @@ def _is_left_out(value: Any) -> bool:
     return value is None or value == {} or isinstance(value, bytes | list)
 
 
-def _json(value: Any) -> str:
+def _serialize(value: Any) -> str:
     """Serialize to JSON with exact decimals, and with NaN and infinities as texts."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(k)}:{_json(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{json.dumps(k)}:{_serialize(v)}" for k, v in value.items()) + "}"
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, float) and not isfinite(value):

@@ -25,22 +25,22 @@ from forklake.delta.actions import (
     Remove,
     Sidecar,
     Txn,
-    parse,
+    parse_action,
 )
 from forklake.delta.log.checkpoint_texts import INT96_UNIT, partition_texts, statistics_texts
-from forklake.delta.log.commits import JsonActions, located
-from forklake.delta.log.log_files import Checkpoint, LogFiles
-from forklake.delta.log.paths import canonical
+from forklake.delta.log.commits import JsonActions, add_location
+from forklake.delta.log.log_files import CheckpointFiles, LogFiles
+from forklake.delta.log.paths import canonical_path
 from forklake.errors import Corruption
 from forklake.files.systems import file_system, is_storage_failure, translating
 
 _ROWS = 8192  # read at once
 _BUFFER = 1 << 20  # bytes of a column chunk to read at once, whatever the size of the row group
 _MOMENTS = {"coerce_int96_timestamp_unit": INT96_UNIT}
-_FACTS = (Protocol.kind, Metadata.kind, Txn.kind, DomainMetadata.kind, Sidecar.kind)
-_FILES = (Add.kind, Remove.kind)
+_TABLE_ACTIONS = (Protocol.kind, Metadata.kind, Txn.kind, DomainMetadata.kind, Sidecar.kind)
+_FILE_ACTIONS = (Add.kind, Remove.kind)
 # Fields that may be stored as typed columns instead: (field, its typed column, conversion).
-_REBUILT = (
+_TYPED_FIELDS = (
     ("stats", "stats_parsed", statistics_texts),
     ("partitionValues", "partitionValues_parsed", partition_texts),
 )
@@ -55,33 +55,33 @@ class StateActions:
     """
 
     version: int
-    facts: tuple[AnyAction, ...]
+    table_actions: tuple[AnyAction, ...]
     paths: tuple[str, ...]
 
     def __iter__(self) -> Iterator[AnyAction]:
-        yield from self.facts
+        yield from self.table_actions
         for path in self.paths:
-            yield from _actions(path, self.version, _FILES)
+            yield from _read_actions(path, self.version, _FILE_ACTIONS)
 
 
-def read_state(checkpoint: Checkpoint, files: LogFiles) -> StateActions:
+def read_state(checkpoint: CheckpointFiles, files: LogFiles) -> StateActions:
     """Return the state in a checkpoint. Raise Corruption if the checkpoint is not usable."""
     version = checkpoint.version
     paths = tuple(file.path for file in checkpoint.files)
-    found = [one for path in paths for one in _actions(path, version, _FACTS)]
+    found = [one for path in paths for one in _read_actions(path, version, _TABLE_ACTIONS)]
     sidecars = tuple(
-        _sidecar_path(one, paths[0], files) for one in found if isinstance(one, Sidecar)
+        _find_sidecar(one, paths[0], files) for one in found if isinstance(one, Sidecar)
     )
     for path in sidecars:
-        with _opened(path, version):
+        with _open_parquet(path, version):
             pass  # raises if the file is truncated
-    told = (one for one in found if not isinstance(one, Sidecar))
-    facts = tuple(sorted(told, key=lambda one: _FACTS.index(one.kind)))
-    require_facts({Protocol.kind, Metadata.kind}, facts, paths[0], version)
-    return StateActions(version, facts, paths + sidecars)
+    others = (one for one in found if not isinstance(one, Sidecar))
+    table_actions = tuple(sorted(others, key=lambda one: _TABLE_ACTIONS.index(one.kind)))
+    require_kinds({Protocol.kind, Metadata.kind}, table_actions, paths[0], version)
+    return StateActions(version, table_actions, paths + sidecars)
 
 
-def require_facts(
+def require_kinds(
     kinds: Iterable[str], actions: Iterable[AnyAction], path: str, version: int
 ) -> None:
     """Raise Corruption if the first state of a table lacks one of these kinds of actions."""
@@ -90,7 +90,7 @@ def require_facts(
         missing.discard(action.kind)
         if not missing:
             return
-    raise located(
+    raise add_location(
         Corruption(
             f"The log begins here, and the action '{min(missing)}' is missing.",
             remedy="Restore the beginning of the log from a backup.",
@@ -100,8 +100,8 @@ def require_facts(
     )
 
 
-def _sidecar_path(sidecar: Sidecar, path: str, files: LogFiles) -> str:
-    name = canonical(sidecar.path).rsplit("/", 1)[-1]
+def _find_sidecar(sidecar: Sidecar, path: str, files: LogFiles) -> str:
+    name = canonical_path(sidecar.path).rsplit("/", 1)[-1]
     if name not in files.sidecars:
         raise Corruption(
             f"The sidecar {name!r} of the checkpoint {path!r} is missing.",
@@ -114,20 +114,20 @@ def _sidecar_path(sidecar: Sidecar, path: str, files: LogFiles) -> str:
 # Parquet
 
 
-def _actions(path: str, version: int, kinds: tuple[str, ...]) -> Iterator[AnyAction]:
+def _read_actions(path: str, version: int, kinds: tuple[str, ...]) -> Iterator[AnyAction]:
     if path.endswith(".json"):
         yield from (one for one in JsonActions(path, version) if one.kind in kinds)
         return
-    with _opened(path, version) as file:
-        columns = [name for kind in kinds for name in _columns(file, kind)]
+    with _open_parquet(path, version) as file:
+        columns = [name for kind in kinds for name in _columns_to_read(file, kind)]
         if columns:
             for batch in file.iter_batches(_ROWS, columns=columns):
                 for kind in batch.schema.names:
-                    yield from (parse(kind, one) for one in _bodies(batch.column(kind)))
+                    yield from (parse_action(kind, one) for one in _to_bodies(batch.column(kind)))
 
 
 @contextmanager
-def _opened(path: str, version: int) -> Iterator[pq.ParquetFile]:
+def _open_parquet(path: str, version: int) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file of the log. Errors inside of the block are reported as Corruption."""
     system, inside = file_system(path)
     with translating(path):
@@ -136,28 +136,28 @@ def _opened(path: str, version: int) -> Iterator[pq.ParquetFile]:
         with source, pq.ParquetFile(source, buffer_size=_BUFFER, **_MOMENTS) as file:
             yield file
     except Corruption as reason:
-        raise located(reason, path, version) from reason
+        raise add_location(reason, path, version) from reason
     except _DAMAGE as reason:
         if is_storage_failure(reason):
             with translating(path):
                 raise
         fault = Corruption(f"It cannot be read: {reason}.", remedy="Restore it from a backup.")
-        raise located(fault, path, version) from reason
+        raise add_location(fault, path, version) from reason
 
 
-def _columns(file: pq.ParquetFile, kind: str) -> Iterator[str]:
+def _columns_to_read(file: pq.ParquetFile, kind: str) -> Iterator[str]:
     """Yield the columns of an action to read: its fields, and typed columns for missing fields."""
     schema = file.schema_arrow
     if kind not in schema.names or not pa.types.is_struct(schema.field(kind).type):
         return
-    there = {field.name for field in schema.field(kind).type}
-    yield from (f"{kind}.{name}" for name in there & _known(kind))
-    for name, parsed, _ in _REBUILT:
-        if parsed in there and not (name in there and _is_full(file, kind, name)):
+    present = {field.name for field in schema.field(kind).type}
+    yield from (f"{kind}.{name}" for name in present & _field_names(kind))
+    for name, parsed, _ in _TYPED_FIELDS:
+        if parsed in present and not (name in present and _is_full(file, kind, name)):
             yield f"{kind}.{parsed}"
 
 
-def _known(kind: str) -> set[str]:
+def _field_names(kind: str) -> set[str]:
     return {field.metadata["name"] for field in fields(KINDS[kind]) if field.metadata}
 
 
@@ -168,32 +168,34 @@ def _is_full(file: pq.ParquetFile, kind: str, name: str) -> bool:
     if field is None:
         return True  # it is a nested column, which has no single null count
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-    counted = [(_nulls(group.column(field)), _nulls(group.column(path))) for group in groups]
+    counted = [
+        (_null_count(group.column(field)), _null_count(group.column(path))) for group in groups
+    ]
     return all(one == other and one is not None for one, other in counted)
 
 
-def _nulls(column: Any) -> int | None:
+def _null_count(column: Any) -> int | None:
     known = column.statistics
     return known.null_count if known is not None and known.has_null_count else None
 
 
-def _bodies(array: pa.StructArray) -> Iterator[dict[str, Any]]:
+def _to_bodies(array: pa.StructArray) -> Iterator[dict[str, Any]]:
     """Yield the non-null rows of an action column, in the JSON form of the log."""
     present = array.drop_null()
     children = {
         field.name: child for field, child in zip(present.type, present.flatten(), strict=True)
     }
-    parsed = [(name, children.pop(other, None), told) for name, other, told in _REBUILT]
-    columns = {name: _values(child) for name, child in children.items()}
-    for name, child, told in parsed:
+    parsed = [(name, children.pop(other, None), convert) for name, other, convert in _TYPED_FIELDS]
+    columns = {name: _to_values(child) for name, child in children.items()}
+    for name, child, convert in parsed:
         if child is not None:
-            columns[name] = _filled(columns.get(name), told(child))
+            columns[name] = _fill_missing(columns.get(name), convert(child))
     names = tuple(columns)
     for row in zip(*columns.values(), strict=True):
         yield dict(zip(names, row, strict=True))
 
 
-def _values(array: pa.Array) -> list[Any]:
+def _to_values(array: pa.Array) -> list[Any]:
     """Return Python values. Maps, which every file has, are converted several times faster."""
     if not pa.types.is_map(array.type):
         values: list[Any] = array.to_pylist(maps_as_pydicts="strict")
@@ -207,7 +209,7 @@ def _values(array: pa.Array) -> list[Any]:
     ]
 
 
-def _filled(said: list[Any] | None, rebuilt: list[Any]) -> list[Any]:
-    if said is None:
+def _fill_missing(stored: list[Any] | None, rebuilt: list[Any]) -> list[Any]:
+    if stored is None:
         return rebuilt
-    return [new if old is None else old for old, new in zip(said, rebuilt, strict=True)]
+    return [new if old is None else old for old, new in zip(stored, rebuilt, strict=True)]

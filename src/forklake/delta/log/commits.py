@@ -13,11 +13,11 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from forklake.delta.actions import AnyAction, parse
+from forklake.delta.actions import AnyAction, parse_action
 from forklake.errors import Corruption
 from forklake.files.systems import open_input, translating
 
-_PIECE = 1 << 20  # bytes to read at once
+_PIECE_SIZE = 1 << 20  # bytes to read at once
 _LONGEST = 1 << 26  # maximum number of characters of one object: a longer one is not an action
 _SPACE = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
@@ -32,15 +32,15 @@ class JsonActions:
 
     def __iter__(self) -> Iterator[AnyAction]:
         try:
-            for one in _objects(self.path):
+            for one in _read_objects(self.path):
                 for kind, body in one.items():
                     if body is not None:
-                        yield parse(kind, body)
+                        yield parse_action(kind, body)
         except Corruption as reason:
-            raise located(reason, self.path, self.version) from reason
+            raise add_location(reason, self.path, self.version) from reason
 
 
-def located(reason: Corruption, path: str, version: int) -> Corruption:
+def add_location(reason: Corruption, path: str, version: int) -> Corruption:
     """Return the error with the file and version in which it was found."""
     return Corruption(
         f"The file {path!r} of version {version} is invalid. {reason.message}",
@@ -52,22 +52,22 @@ def located(reason: Corruption, path: str, version: int) -> Corruption:
 # JSON objects
 
 
-def _objects(path: str) -> Iterator[dict[str, Any]]:
+def _read_objects(path: str) -> Iterator[dict[str, Any]]:
     rest = ""
-    for piece in _pieces(path):
-        rest = yield from _decoded(rest + piece)
+    for piece in _read_pieces(path):
+        rest = yield from _decode_objects(rest + piece)
         if len(rest) > _LONGEST:
             raise _broken(f"an object is longer than {_LONGEST} characters")
     if rest:
-        raise _broken(_fault(rest))
+        raise _broken(_describe_fault(rest))
 
 
-def _pieces(path: str) -> Iterator[str]:
+def _read_pieces(path: str) -> Iterator[str]:
     decoder = getincrementaldecoder("utf-8")()
     with open_input(path) as file:
         while True:
             with translating(path):
-                data = file.read(_PIECE)
+                data = file.read(_PIECE_SIZE)
             try:
                 yield decoder.decode(data, final=not data)
             except UnicodeDecodeError as reason:
@@ -76,9 +76,9 @@ def _pieces(path: str) -> Iterator[str]:
                 return
 
 
-def _decoded(text: str) -> Generator[dict[str, Any], None, str]:
+def _decode_objects(text: str) -> Generator[dict[str, Any], None, str]:
     """Yield the complete objects of a text, and return the incomplete rest."""
-    at = _after_space(text, 0)
+    at = _skip_space(text, 0)
     while at < len(text):
         try:
             found, at = _DECODER.raw_decode(text, at)
@@ -89,16 +89,16 @@ def _decoded(text: str) -> Generator[dict[str, Any], None, str]:
         if not isinstance(found, dict):
             raise _broken(f"it holds {str(found)[:100]!r}, which is not an object")
         yield found
-        at = _after_space(text, at)
+        at = _skip_space(text, at)
     return ""
 
 
-def _after_space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
-def _fault(rest: str) -> str:
+def _describe_fault(rest: str) -> str:
     try:
         _DECODER.raw_decode(rest)
     except json.JSONDecodeError as reason:

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from forklake.delta.actions import AnyAction, CommitInfo, Metadata
-from forklake.delta.log.checkpoints import StateActions, read_state, require_facts
+from forklake.delta.log.checkpoints import StateActions, read_state, require_kinds
 from forklake.delta.log.commits import JsonActions
 from forklake.delta.log.log_files import LogFiles, list_log
 from forklake.errors import Corruption, NotFound
 from forklake.files.systems import Listed, file_system, is_local
 
-_SMALL = 1 << 22  # maximum bytes of a commit that is kept in memory; larger ones are streamed
+_MOST_BYTES = 1 << 22  # maximum bytes of a commit that is kept in memory; larger ones are streamed
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class LogVersion:
     """One version of a table, whose actions can be iterated more than once.
 
     With `is_state` the actions are the complete state at the version, otherwise its changes.
@@ -61,33 +61,33 @@ class DeltaLog:
     @property
     def first_version(self) -> int:
         """The oldest version whose state can be read."""
-        return next(self._found(-1)).number
+        return next(self._read_versions(-1)).number
 
-    def versions(self, after: int = -1, after_ms: int = -1) -> Iterator[Version]:
+    def versions(self, after: int = -1, after_ms: int = -1) -> Iterator[LogVersion]:
         """Yield the versions after `after`, in order, with strictly increasing timestamps.
 
         Args:
             after_ms: the timestamp of the version `after`.
         """
         latest = after_ms
-        for version in self._found(after):
+        for version in self._read_versions(after):
             latest = max(version.timestamp_ms, latest + 1)
             yield replace(version, timestamp_ms=latest)
 
-    def _found(self, after: int) -> Iterator[Version]:
+    def _read_versions(self, after: int) -> Iterator[LogVersion]:
         position, latest = after, self._files.latest
         while position < latest:
             commit = self._files.commits.get(position + 1)
             if commit is None:
-                found = self._state_beyond(position)
+                found = self._read_state_after_gap(position)
             else:
-                found = _commit(commit, position + 1)
+                found = _read_commit(commit, position + 1)
                 if position < 0:  # old logs have no protocol, and can still be followed
-                    require_facts({Metadata.kind}, found.actions, commit.path, found.number)
+                    require_kinds({Metadata.kind}, found.actions, commit.path, found.number)
             yield found
             position = found.number
 
-    def _state_beyond(self, position: int) -> Version:
+    def _read_state_after_gap(self, position: int) -> LogVersion:
         """Return the state after a gap: from the oldest checkpoint that later commits continue.
 
         Without later commits it is the newest checkpoint.
@@ -102,42 +102,42 @@ class DeltaLog:
                 except Corruption as reason:
                     reasons.append(reason)
                 else:
-                    return self._state(state, checkpoint.files[0])
-        raise _gap(self.root, position + 1, reasons)
+                    return self._to_version(state, checkpoint.files[0])
+        raise _missing_commit(self.root, position + 1, reasons)
 
-    def _state(self, state: StateActions, file: Listed) -> Version:
+    def _to_version(self, state: StateActions, file: Listed) -> LogVersion:
         """Return a state with the time of its commit.
 
         If the commit is missing, the time is just before the next commit: the modification time of
         the checkpoint is far too late if the log was copied.
         """
         own, following = (self._files.commits.get(state.version + step) for step in (0, 1))
-        written = _written_ms(file)
+        written = _modified_ms(file)
         if own is not None:
-            return replace(_commit(own, state.version), actions=state, is_state=True)
+            return replace(_read_commit(own, state.version), actions=state, is_state=True)
         if following is not None:
-            written = min(written, _commit(following, state.version + 1).timestamp_ms - 1)
-        return Version(state.version, written, None, state, is_state=True)
+            written = min(written, _read_commit(following, state.version + 1).timestamp_ms - 1)
+        return LogVersion(state.version, written, None, state, is_state=True)
 
 
-def _commit(file: Listed, version: int) -> Version:
+def _read_commit(file: Listed, version: int) -> LogVersion:
     stream = JsonActions(file.path, version)
-    actions = tuple(stream) if file.size <= _SMALL else stream
+    actions = tuple(stream) if file.size <= _MOST_BYTES else stream
     info = next((one for one in actions if isinstance(one, CommitInfo)), None)
-    return Version(version, _made_ms(info, file), info, actions)
+    return LogVersion(version, _commit_time_ms(info, file), info, actions)
 
 
-def _made_ms(info: CommitInfo | None, file: Listed) -> int:
+def _commit_time_ms(info: CommitInfo | None, file: Listed) -> int:
     """Return the time of a commit: from its commit info, or the modification time of its file."""
-    said = (info.in_commit_timestamp, info.timestamp) if info else ()
-    return next((one for one in said if one is not None), _written_ms(file))
+    times = (info.in_commit_timestamp, info.timestamp) if info else ()
+    return next((one for one in times if one is not None), _modified_ms(file))
 
 
-def _written_ms(file: Listed) -> int:
+def _modified_ms(file: Listed) -> int:
     return 0 if file.modified is None else int(file.modified.timestamp() * 1000)
 
 
-def _gap(root: str, version: int, reasons: list[Corruption]) -> Corruption:
+def _missing_commit(root: str, version: int, reasons: list[Corruption]) -> Corruption:
     causes = " ".join(reason.message for reason in reasons)
     return Corruption(
         f"The Delta log at {root!r} has no commit of version {version}, and no usable checkpoint"

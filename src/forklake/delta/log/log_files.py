@@ -18,7 +18,7 @@ _SIDECARS = "_sidecars/"
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class CheckpointFiles:
     """A complete checkpoint."""
 
     version: int
@@ -30,7 +30,7 @@ class LogFiles:
     """The files in the folder of a log."""
 
     commits: dict[int, Listed] = field(default_factory=dict)
-    checkpoints: dict[int, tuple[Checkpoint, ...]] = field(default_factory=dict)
+    checkpoints: dict[int, tuple[CheckpointFiles, ...]] = field(default_factory=dict)
     sidecars: dict[str, Listed] = field(default_factory=dict)
 
     @property
@@ -44,28 +44,28 @@ def list_log(folder: str) -> LogFiles:
     found = {file.path[len(folder) + 1 :]: file for file in list_files(folder)}
     return LogFiles(
         {int(match[1]): found[name] for name in found if (match := _COMMIT.fullmatch(name))},
-        _checkpoints(found),
+        _group_checkpoints(found),
         {name[len(_SIDECARS) :]: found[name] for name in found if name.startswith(_SIDECARS)},
     )
 
 
-def _checkpoints(found: dict[str, Listed]) -> dict[int, tuple[Checkpoint, ...]]:
-    grouped: dict[int, list[Checkpoint]] = defaultdict(list)
-    for checkpoint in _complete(found):
+def _group_checkpoints(found: dict[str, Listed]) -> dict[int, tuple[CheckpointFiles, ...]]:
+    grouped: dict[int, list[CheckpointFiles]] = defaultdict(list)
+    for checkpoint in _find_complete(found):
         grouped[checkpoint.version].append(checkpoint)
     return {version: tuple(those) for version, those in grouped.items()}
 
 
-def _complete(found: dict[str, Listed]) -> Iterator[Checkpoint]:
+def _find_complete(found: dict[str, Listed]) -> Iterator[CheckpointFiles]:
     """Yield all checkpoints, without those of which a part is missing."""
     parts: dict[tuple[int, int], dict[int, Listed]] = defaultdict(dict)
     for name, file in found.items():
         if match := _CHECKPOINT.fullmatch(name):
             version = int(match["version"])
             if match["parts"] is None:
-                yield Checkpoint(version, (file,))
+                yield CheckpointFiles(version, (file,))
             else:
                 parts[version, int(match["parts"])][int(match["part"])] = file
     for (version, count), those in parts.items():
         if set(those) == set(range(1, count + 1)):
-            yield Checkpoint(version, tuple(those.values()))
+            yield CheckpointFiles(version, tuple(those.values()))

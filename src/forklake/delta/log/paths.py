@@ -21,10 +21,10 @@ _DOTS = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def canonical(path: str) -> str:
+def canonical_path(path: str) -> str:
     """Return the canonical, decoded form of a path. It stays relative or absolute."""
     clean = file_system(path)[1] if path.startswith("file:/") else unquote(path)
-    return _without_dots(clean)
+    return _resolve_dots(clean)
 
 
 def is_absolute(path: str) -> bool:
@@ -35,11 +35,11 @@ def is_absolute(path: str) -> bool:
 @lru_cache(maxsize=_REMEMBERED)
 def full_path(root: str, path: str) -> str:
     """Return the full path of a file of a table with this root."""
-    clean = canonical(path)
-    return clean if _ABSOLUTE.match(path) else _without_dots(f"{root.rstrip('/')}/{clean}")
+    clean = canonical_path(path)
+    return clean if _ABSOLUTE.match(path) else _resolve_dots(f"{root.rstrip('/')}/{clean}")
 
 
-def _without_dots(path: str) -> str:
+def _resolve_dots(path: str) -> str:
     """Resolve `.` and `..`. They never lead out of a bucket."""
     if not _DOTS.search(path):
         return path  # the usual case

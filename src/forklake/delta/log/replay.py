@@ -16,8 +16,8 @@ from forklake.delta.actions import (
     Remove,
     Txn,
 )
-from forklake.delta.log.delta_log import DeltaLog, Version
-from forklake.delta.log.paths import canonical
+from forklake.delta.log.delta_log import DeltaLog, LogVersion
+from forklake.delta.log.paths import canonical_path
 from forklake.errors import Corruption, NotFound
 
 # Identifies an entry of a data file: canonical path, and unique id of its deletion vector.
@@ -25,7 +25,7 @@ FileKey = tuple[str, str | None]
 
 
 @dataclass(slots=True)
-class State:
+class LogState:
     """The state of a table at a version."""
 
     version: int = -1
@@ -35,45 +35,45 @@ class State:
     txns: dict[str, Txn] = field(default_factory=dict)
     domains: dict[str, DomainMetadata] = field(default_factory=dict)
 
-    _said: set[tuple[str | None, ...]] = field(default_factory=set)  # of the current version
+    _identities: set[tuple[str | None, ...]] = field(default_factory=set)  # of the current version
 
-    def apply(self, version: Version) -> None:
+    def apply(self, version: LogVersion) -> None:
         """Apply all actions of a version."""
-        self.begin(version)
+        self.begin_version(version)
         for action in version.actions:
-            self.note(action)
+            self.apply_action(action)
 
-    def begin(self, version: Version) -> None:
-        """Begin a version whose actions are then passed to `note` one by one."""
-        self.version, self._said = version.number, set()
+    def begin_version(self, version: LogVersion) -> None:
+        """Begin a version whose actions are then passed to `apply_action` one by one."""
+        self.version, self._identities = version.number, set()
         if version.is_state:
-            self.forget()
+            self.clear()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Clear the state of earlier versions."""
         self.adds, self.txns, self.domains = {}, {}, {}
         self.protocol = self.metadata = None
 
-    def note(self, action: AnyAction) -> None:
+    def apply_action(self, action: AnyAction) -> None:
         """Apply an action. Raise Corruption if its version already has one for the same object."""
         if rule := _RULES.get(action.kind):
             identity = rule.identity(action)
-            _require_new(self._said, (action.kind, *identity), self.version)
+            _require_new(self._identities, (action.kind, *identity), self.version)
             rule.apply(self, identity, action)
 
-    def add(self, key: FileKey, action: Add) -> None:
+    def add_file(self, key: FileKey, action: Add) -> None:
         """Add a file."""
         self.adds[key] = action
 
-    def remove(self, key: FileKey) -> None:
+    def remove_file(self, key: FileKey) -> None:
         """Remove a file."""
         self.adds.pop(key, None)
 
 
-def replay(log: DeltaLog, version: int | None = None) -> State:
+def replay(log: DeltaLog, version: int | None = None) -> LogState:
     """Return the state at a version, by default the newest one."""
     wanted = log.latest_version if version is None else version
-    state = State()
+    state = LogState()
     for one in log.versions():
         if one.number > wanted:
             break
@@ -88,7 +88,7 @@ def replay(log: DeltaLog, version: int | None = None) -> State:
     return state
 
 
-def require_columns(state: State) -> None:
+def require_columns(state: LogState) -> None:
     """Raise Corruption if the table has no schema at the end of its log."""
     if state.metadata is None or state.metadata.schema_string == NO_COLUMNS:
         raise Corruption(
@@ -101,7 +101,7 @@ def require_columns(state: State) -> None:
 def file_key(action: Add | Remove) -> FileKey:
     """Return the key that the add and the remove of one file entry share."""
     vector = action.deletion_vector
-    return canonical(action.path), None if vector is None else vector.unique_id
+    return canonical_path(action.path), None if vector is None else vector.unique_id
 
 
 class _Rule(NamedTuple):
@@ -111,27 +111,27 @@ class _Rule(NamedTuple):
     apply: Callable[..., None]
 
 
-def _set_protocol(state: State, identity: tuple[()], action: Protocol) -> None:
+def _set_protocol(state: LogState, identity: tuple[()], action: Protocol) -> None:
     state.protocol = action
 
 
-def _set_metadata(state: State, identity: tuple[()], action: Metadata) -> None:
+def _set_metadata(state: LogState, identity: tuple[()], action: Metadata) -> None:
     state.metadata = action
 
 
-def _add(state: State, identity: FileKey, action: Add) -> None:
-    state.add(identity, action)
+def _add_file(state: LogState, identity: FileKey, action: Add) -> None:
+    state.add_file(identity, action)
 
 
-def _remove(state: State, identity: FileKey, action: Remove) -> None:
-    state.remove(identity)
+def _remove_file(state: LogState, identity: FileKey, action: Remove) -> None:
+    state.remove_file(identity)
 
 
-def _set_txn(state: State, identity: tuple[str], action: Txn) -> None:
+def _set_txn(state: LogState, identity: tuple[str], action: Txn) -> None:
     state.txns[action.app_id] = action
 
 
-def _set_domain(state: State, identity: tuple[str], action: DomainMetadata) -> None:
+def _set_domain(state: LogState, identity: tuple[str], action: DomainMetadata) -> None:
     state.domains.pop(action.domain, None)
     if not action.removed:
         state.domains[action.domain] = action
@@ -140,22 +140,21 @@ def _set_domain(state: State, identity: tuple[str], action: DomainMetadata) -> N
 _RULES: dict[str, _Rule] = {
     Protocol.kind: _Rule(lambda action: (), _set_protocol),
     Metadata.kind: _Rule(lambda action: (), _set_metadata),
-    Add.kind: _Rule(file_key, _add),
-    Remove.kind: _Rule(file_key, _remove),
+    Add.kind: _Rule(file_key, _add_file),
+    Remove.kind: _Rule(file_key, _remove_file),
     Txn.kind: _Rule(lambda action: (action.app_id,), _set_txn),
     DomainMetadata.kind: _Rule(lambda action: (action.domain,), _set_domain),
 }
 
 
 def _require_new(
-    seen: set[tuple[str | None, ...]], said: tuple[str | None, ...], version: int
+    seen: set[tuple[str | None, ...]], identity: tuple[str | None, ...], version: int
 ) -> None:
-    if said in seen:
-        kind, *identity = said
+    if identity in seen:
+        kind, *parts = identity
         raise Corruption(
-            f"Version {version} has two actions '{kind}' for"
-            f" {identity[0] if identity else 'the table'}.",
+            f"Version {version} has two actions '{kind}' for {parts[0] if parts else 'the table'}.",
             remedy="The Delta log is damaged or was written incorrectly: restore it from a backup.",
             version=version,
         )
-    seen.add(said)
+    seen.add(identity)

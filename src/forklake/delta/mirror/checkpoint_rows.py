@@ -19,7 +19,7 @@ _TEXTS = pa.map_(pa.string(), pa.string())
 _NAMES = pa.list_(pa.string())
 
 
-def _needed(name: str, type: pa.DataType) -> pa.Field:
+def _required_field(name: str, type: pa.DataType) -> pa.Field:
     return pa.field(name, type, nullable=False)
 
 
@@ -37,10 +37,10 @@ _ROW_ID_COLUMNS = [
 # Columns of live files. Nullable columns may be missing.
 FILES = pa.schema(
     [
-        _needed("path", pa.string()),
-        _needed("partition_values", _TEXTS),
-        _needed("size", pa.int64()),
-        _needed("modification_time", pa.int64()),
+        _required_field("path", pa.string()),
+        _required_field("partition_values", _TEXTS),
+        _required_field("size", pa.int64()),
+        _required_field("modification_time", pa.int64()),
         pa.field("stats", pa.string()),
         pa.field("tags", _TEXTS),
         *_VECTOR_COLUMNS,
@@ -51,7 +51,7 @@ FILES = pa.schema(
 # Columns of removed files.
 TOMBSTONES = pa.schema(
     [
-        _needed("path", pa.string()),
+        _required_field("path", pa.string()),
         pa.field("deletion_timestamp", pa.int64()),
         pa.field("partition_values", _TEXTS),
         pa.field("size", pa.int64()),

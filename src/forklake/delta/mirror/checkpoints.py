@@ -26,7 +26,7 @@ from forklake.files.conditional_put import create, put
 from forklake.files.footers import unreadable
 from forklake.files.systems import open_input
 
-_GROUP = 25_000  # rows of a row group
+_GROUP_ROWS = 25_000  # rows of a row group
 # Columns with repeated texts. In the others all texts differ, so a dictionary only costs time.
 _REPEATING = [
     "add.partitionValues.key_value.key",
@@ -37,7 +37,7 @@ _REPEATING = [
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class CheckpointState:
     """The content of a checkpoint.
 
     Batches of live files have the columns of `checkpoint_rows.FILES`, batches of removed files
@@ -53,7 +53,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class WrittenCheckpoint:
     """An existing checkpoint."""
 
     version: int
@@ -68,47 +68,47 @@ def checkpoint_path(location: str, version: int) -> str:
     return f"{location.rstrip('/')}/_delta_log/{version:020d}.checkpoint.parquet"
 
 
-def write_checkpoint(location: str, version: int, state: State) -> Checkpoint:
+def write_checkpoint(location: str, version: int, state: CheckpointState) -> WrittenCheckpoint:
     """Write the checkpoint of a version, then `_last_checkpoint`, where readers look first."""
     path = checkpoint_path(location, version)
-    create(path, lambda file: _fill(file, state))
-    checkpoint = _checkpoint_at(path, version)
-    _lead_to(location, checkpoint)
+    create(path, lambda file: _write_content(file, state))
+    checkpoint = _read_checkpoint(path, version)
+    _write_hint(location, checkpoint)
     return checkpoint
 
 
-def _fill(file: BinaryIO, state: State) -> None:
+def _write_content(file: BinaryIO, state: CheckpointState) -> None:
     with pq.ParquetWriter(file, SCHEMA, compression="snappy", use_dictionary=_REPEATING) as writer:
         # In a separate row group, so that readers of these actions can skip all others.
-        writer.write_batch(rows_of_actions(_few_actions(state)))
-        for group in _in_groups(map(rows_of_files, state.files)):
-            writer.write_table(group, row_group_size=_GROUP)
-        for group in _in_groups(map(rows_of_tombstones, state.tombstones)):
-            writer.write_table(group, row_group_size=_GROUP)
+        writer.write_batch(rows_of_actions(_table_actions(state)))
+        for group in _combine_batches(map(rows_of_files, state.files)):
+            writer.write_table(group, row_group_size=_GROUP_ROWS)
+        for group in _combine_batches(map(rows_of_tombstones, state.tombstones)):
+            writer.write_table(group, row_group_size=_GROUP_ROWS)
 
 
-def _few_actions(state: State) -> Iterator[dict[str, Any]]:
+def _table_actions(state: CheckpointState) -> Iterator[dict[str, Any]]:
     """Return all actions except those on files; removed domains are left out."""
     domains = (domain for domain in state.domains if not domain.removed)
     actions = chain([state.protocol, state.metadata], state.transactions, domains)
     return (action.to_json() for action in actions)
 
 
-def _in_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _combine_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Combine batches into tables of at least one row group."""
     waiting: list[pa.RecordBatch] = []
     row_count = 0
     for batch in batches:
         waiting.append(batch)
         row_count += batch.num_rows
-        if row_count >= _GROUP:
+        if row_count >= _GROUP_ROWS:
             yield pa.Table.from_batches(waiting)
             waiting, row_count = [], 0
     if waiting:
         yield pa.Table.from_batches(waiting)
 
 
-def _checkpoint_at(path: str, version: int) -> Checkpoint:
+def _read_checkpoint(path: str, version: int) -> WrittenCheckpoint:
     """Return the checkpoint at a path, whichever worker wrote it."""
     with open_input(path) as file:
         size = file.size()
@@ -118,10 +118,10 @@ def _checkpoint_at(path: str, version: int) -> Checkpoint:
             file_count = sum(len(column) - column.null_count for column in adds)
         except (pa.ArrowException, OSError) as reason:
             raise unreadable(path, file, size, None, reason) from reason
-    return Checkpoint(version, path, parquet.metadata.num_rows, file_count, size)
+    return WrittenCheckpoint(version, path, parquet.metadata.num_rows, file_count, size)
 
 
-def _lead_to(location: str, checkpoint: Checkpoint) -> None:
+def _write_hint(location: str, checkpoint: WrittenCheckpoint) -> None:
     hint = {
         "version": checkpoint.version,
         "size": checkpoint.action_count,

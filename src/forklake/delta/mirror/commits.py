@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from forklake.delta.actions import AnyAction, CommitInfo, to_text
+from forklake.delta.actions import AnyAction, CommitInfo, format_action
 from forklake.delta.log.commits import JsonActions
 from forklake.errors import Conflict, Corruption, InvalidInput
 from forklake.files.conditional_put import put_if_absent
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class WrittenCommit:
     """A commit of ours in the log."""
 
     version: int
@@ -31,11 +31,11 @@ def commit_path(location: str, version: int) -> str:
     return f"{location.rstrip('/')}/_delta_log/{version:020d}.json"
 
 
-def commit_bytes(actions: Sequence[AnyAction]) -> bytes:
+def encode_commit(actions: Sequence[AnyAction]) -> bytes:
     """Return the content of a commit file: one action on each line, `commitInfo` first."""
     in_order = sorted(actions, key=lambda action: action.kind != CommitInfo.kind)
     try:
-        return "".join(f"{to_text(action)}\n" for action in in_order).encode()
+        return "".join(f"{format_action(action)}\n" for action in in_order).encode()
     except UnicodeEncodeError as reason:
         raise InvalidInput(
             f"A commit has a surrogate character at {reason.object[: reason.end][-50:]!r}.",
@@ -43,14 +43,14 @@ def commit_bytes(actions: Sequence[AnyAction]) -> bytes:
         ) from reason
 
 
-def publish(location: str, version: int, actions: Sequence[AnyAction]) -> Published:
+def write_commit(location: str, version: int, actions: Sequence[AnyAction]) -> WrittenCommit:
     """Write the commit of a version. Raise Conflict if another writer took the version."""
     key = _transaction_key(version, actions)
     path = commit_path(location, version)
-    is_new = put_if_absent(path, commit_bytes(actions))
+    is_new = put_if_absent(path, encode_commit(actions))
     if not is_new:
-        _require_same(path, version, key)
-    return Published(version, path, is_new)
+        _require_own_commit(path, version, key)
+    return WrittenCommit(version, path, is_new)
 
 
 def _transaction_key(version: int, actions: Sequence[AnyAction]) -> str:
@@ -63,8 +63,8 @@ def _transaction_key(version: int, actions: Sequence[AnyAction]) -> str:
     )
 
 
-def _require_same(path: str, version: int, key: str) -> None:
-    info = _info_in(path, version)
+def _require_own_commit(path: str, version: int, key: str) -> None:
+    info = _read_commit_info(path, version)
     if info.txn_id == key:
         return
     writer = info.extra.get("engineInfo")
@@ -81,7 +81,7 @@ def _require_same(path: str, version: int, key: str) -> None:
     )
 
 
-def _info_in(path: str, version: int) -> CommitInfo:
+def _read_commit_info(path: str, version: int) -> CommitInfo:
     """Return the commit info of a commit, or an empty one."""
     with suppress(Corruption):  # a file that cannot be parsed is not ours
         for action in JsonActions(path, version):

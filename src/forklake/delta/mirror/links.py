@@ -35,7 +35,7 @@ _IN_A_LOG = "/="  # safe characters in addition to letters, digits, and _.-~
 _UP = re.compile(r"(^|/)\.\.?(/|$)")
 
 
-def make_present(files: Iterable[tuple[str, str]]) -> int:
+def link_missing_files(files: Iterable[tuple[str, str]]) -> int:
     """Link or copy files (source, target) whose target is missing, and return their number.
 
     The new names are synced to disk, so that a commit can reference them safely.
@@ -44,15 +44,15 @@ def make_present(files: Iterable[tuple[str, str]]) -> int:
     folders = sorted({dirname(target) for target in sources if is_local(target)})
     for folder in folders:
         make_folder(folder)
-    made = for_each_file(lambda target: _make_one(sources[target], target), list(sources))
+    are_new = for_each_file(lambda target: _link_or_copy(sources[target], target), list(sources))
     for folder in folders:
         sync_folder(folder)
-    return sum(made)
+    return sum(are_new)
 
 
-def _make_one(source: str, target: str) -> bool:
+def _link_or_copy(source: str, target: str) -> bool:
     if is_local(source) and is_local(target):
-        is_new = _link(source, target)
+        is_new = _hard_link(source, target)
     else:
         is_new = not exists(target) and _copy(source, target)
     if not is_new and size(source) != size(target):
@@ -64,7 +64,7 @@ def _make_one(source: str, target: str) -> bool:
     return is_new
 
 
-def _link(source: str, target: str) -> bool:
+def _hard_link(source: str, target: str) -> bool:
     with translating(source):
         try:
             os.link(file_system(source)[1], file_system(target)[1])
