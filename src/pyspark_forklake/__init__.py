@@ -1,4 +1,4 @@
-"""Alias package for `format("forklake")`: Spark looks up Python data sources by this name."""
+"""Data source `format("forklake")` of Spark, which finds it by the name of this package."""
 
 from pyspark_forklake.datasource import ForklakeSource as DefaultSource
 

@@ -67,7 +67,8 @@ class _Child:
         limits = (str(ADDRESS_SPACE), str(SECONDS), str(MOST_BYTES))
         environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", str(_WORKER), *limits],  # -P: `types.py` lies beside it
+            # -P: no module in the folder of the worker hides one of the standard library.
+            [sys.executable, "-P", str(_WORKER), *limits],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
