@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class TreeBranch:
     """One catalog in the tree. `row` is None if the catalog was dropped."""
 
     depth: int
@@ -38,7 +38,7 @@ class Branch:
 class ForkTree:
     """Branches in preorder (each before its forks), and the number of roots left out."""
 
-    branches: list[Branch]
+    branches: list[TreeBranch]
     hidden: int
 
 
@@ -66,13 +66,13 @@ def fork_tree(
         tops += [(number, None) for number in dropped]
         tops, total = tops[:limit], counts[None] + len(dropped)
 
-    branches: list[Branch] = []
+    branches: list[TreeBranch] = []
     waiting = [(0, number, row) for number, row in reversed(tops)]
     while waiting:
         level, number, found = waiting.pop()
         family = shown.get(number, []) if level < depth else []
         forks = counts[number]
-        branches.append(Branch(level, number, found, forks, forks - len(family)))
+        branches.append(TreeBranch(level, number, found, forks, forks - len(family)))
         waiting += [(level + 1, row.catalog_id, row) for row in reversed(family)]
     return ForkTree(branches, total - len(tops))
 
@@ -128,7 +128,7 @@ def draw_tree(tree: ForkTree) -> list[Tree]:
     return roots
 
 
-def _branch_label(branch: Branch) -> Text:
+def _branch_label(branch: TreeBranch) -> Text:
     from rich.text import Text
 
     if branch.row is None:

@@ -23,7 +23,7 @@ _DEEPEST = 64  # maximum length of a lineage
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ForkBranch:
     """Catalog in the tree with its number of forks; None if some may be hidden from the visitor."""
 
     name: str
@@ -36,7 +36,7 @@ class ForkPage:
     """Page of the direct forks of a catalog. `following` is the name to continue after, if any."""
 
     parent: str
-    branches: list[Branch]
+    branches: list[ForkBranch]
     following: str | None
 
 
@@ -65,16 +65,16 @@ def show_branch(
     return render(request, "branch.html", family=_read_fork_page(visitor, found.row, after))
 
 
-def _list_ancestors(visitor: Visitor, catalog: Catalog) -> list[Branch]:
+def _list_ancestors(visitor: Visitor, catalog: Catalog) -> list[ForkBranch]:
     """Return the ancestors that were not dropped and that the visitor can read, oldest first."""
     metastore = visitor.access.metastore
-    found: list[Branch] = []
+    found: list[ForkBranch] = []
     row: CatalogRow | None = catalog.row
     while row is not None and row.parent_catalog_id is not None and len(found) < _DEEPEST:
         name = metastore.names([row.parent_catalog_id]).get(row.parent_catalog_id)
         row = metastore.find(name) if name is not None else None
         if row is not None:
-            found.append(Branch(row.catalog_name, row.fork_snapshot))
+            found.append(ForkBranch(row.catalog_name, row.fork_snapshot))
     may_see = visitor.access.authorization.rights(visitor.caller, [one.name for one in found])
     return [one for one in reversed(found) if may_see.get(one.name)]
 
@@ -85,7 +85,7 @@ def _read_fork_page(visitor: Visitor, parent: CatalogRow, after: str) -> ForkPag
     shown = rows[:_PAGE]
     counts = _count_forks(visitor, shown)
     branches = [
-        Branch(row.catalog_name, row.fork_snapshot, counts.get(row.catalog_id)) for row in shown
+        ForkBranch(row.catalog_name, row.fork_snapshot, counts.get(row.catalog_id)) for row in shown
     ]
     return ForkPage(
         parent.catalog_name, branches, shown[-1].catalog_name if len(rows) > _PAGE else None
