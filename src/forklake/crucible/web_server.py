@@ -69,7 +69,7 @@ def create_server(app: object, settings: Settings) -> uvicorn.Server:
     """Return the configured web server."""
     # Its access log would contain whole URLs; the middleware logs requests instead.
     logging.getLogger("uvicorn.access").disabled = True
-    bounds = ConnectionLimits(
+    limits = ConnectionLimits(
         settings.connections,
         settings.connections_per_address,
         settings.head_seconds,
@@ -82,7 +82,7 @@ def create_server(app: object, settings: Settings) -> uvicorn.Server:
             host=settings.host,
             port=settings.port,
             loop="uvloop",
-            http=partial(BoundedHttp, bounds=bounds),  # type: ignore[arg-type]
+            http=partial(BoundedHttp, limits=limits),  # type: ignore[arg-type]
             ws="none",
             log_config=None,
             access_log=False,
