@@ -18,7 +18,7 @@ from pyiceberg.table import StaticTable
 import forklake
 from forklake import Catalog, ColumnSpec, Metastore, NewDataFile
 from forklake.errors import InvalidInput, NotFound, Unsupported
-from forklake.iceberg.publication import Published, publish_table
+from forklake.iceberg.publication import PublishedTable, publish_table
 from forklake.model.files import ColumnBounds, MappedName
 from forklake.model.ids import ColumnId
 from tests.interop.files import add_rows
@@ -42,7 +42,7 @@ def sales(metastore: Metastore, tmp_path: Path) -> Catalog:
     return made
 
 
-def rows(done: Published, version: int | None = None, where: str | None = None) -> list[Any]:
+def rows(done: PublishedTable, version: int | None = None, where: str | None = None) -> list[Any]:
     """Return the rows of a published table, read by pyiceberg."""
     table = by_pyiceberg(done.metadata_location, version, where)
     return sorted(tuple(row.values()) for row in table.to_pylist())

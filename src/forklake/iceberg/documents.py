@@ -9,7 +9,7 @@ from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.iceberg.files import TableFiles
-from forklake.iceberg.partitions import Partitioning
+from forklake.iceberg.partitions import IcebergPartitioning
 from forklake.iceberg.schema import has_initial_defaults, iceberg_schema, plain_leaves
 from forklake.model.entities import Table
 from forklake.model.snapshots import Snapshot
@@ -41,19 +41,19 @@ class TableDocument:
         for one in files.partitionings().values():
             self._specs[one.spec.spec_id] = one.spec
         number = int(seen.snapshot_id)
-        told = {
+        entry = {
             "snapshot-id": number,
             "sequence-number": number,
             "timestamp-ms": int(snapshot.snapshot_time.timestamp() * 1000),
             "manifest-list": manifest_list,
-            "summary": _summary(files),
-            "schema-id": self._schema_at(seen, table),
+            "summary": _summarize(files),
+            "schema-id": self._schema_id_at(seen, table),
         }
         if self._snapshots:
             self._snapshots[-1]["parent-snapshot-id"] = number
-        self._snapshots.append(told)
+        self._snapshots.append(entry)
 
-    def _schema_at(self, seen: Snapshotted, table: Table) -> int:
+    def _schema_id_at(self, seen: Snapshotted, table: Table) -> int:
         """Return the id of the schema at a snapshot; 0 is the newest schema."""
         fields = seen.state.fields(table)
         made = iceberg_schema(fields, len(self._schemas))
@@ -64,7 +64,7 @@ class TableDocument:
         self._has_defaults |= has_initial_defaults(fields)
         return made.schema_id
 
-    def body(self, properties: dict[str, str]) -> dict[str, Any]:
+    def build(self, properties: dict[str, str]) -> dict[str, Any]:
         """Return the document with the field names of the Iceberg specification."""
         current = self._current_spec()
         specs = list(({current.spec_id: current} | self._specs).values())
@@ -98,10 +98,10 @@ class TableDocument:
         if not keys:
             return UNPARTITIONED_PARTITION_SPEC
         leaves = {one.column_id: one for one in plain_leaves(self._fields)}
-        return Partitioning(keys[0].partition_id, keys, leaves).spec
+        return IcebergPartitioning(keys[0].partition_id, keys, leaves).spec
 
 
-def _summary(files: TableFiles) -> dict[str, str]:
+def _summarize(files: TableFiles) -> dict[str, str]:
     rows = sum(one.file.record_count for one in files.files)
     return {
         "operation": "overwrite",

@@ -27,9 +27,9 @@ from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.errors import Unsupported
 from forklake.files.footers import node_paths
 from forklake.files.systems import in_parallel
-from forklake.iceberg.partitions import Partitioning
-from forklake.iceberg.position_deletes import PATH_FIELD, named_after, write_deletes
-from forklake.iceberg.schema import can_be_read_as, plain_leaves, primitive, value_of
+from forklake.iceberg.partitions import IcebergPartitioning
+from forklake.iceberg.position_deletes import PATH_FIELD, delete_file_stem, write_deletes
+from forklake.iceberg.schema import can_be_read_as, plain_leaves, primitive_type, to_iceberg_value
 from forklake.model.children import FileColumnStatistics
 from forklake.model.entities import Table
 from forklake.model.fields import Field
@@ -37,33 +37,35 @@ from forklake.model.ids import ColumnId, DataFileId, PartitionId
 from forklake.model.scans import ScanFile, is_partial
 from forklake.model.values import from_text
 
-_GROUP = 1000  # range of data file ids in one group
+_GROUP_RANGE = 1000  # range of data file ids in one group
 Locate = Callable[[str], str]  # converts a path to one that is valid on every machine
 
 
 @dataclass(slots=True)
-class Group:
+class ManifestGroup:
     """Files with neighboring ids that have the same partition spec."""
 
-    partitioning: Partitioning
+    partitioning: IcebergPartitioning
     files: list[ScanFile] = field(default_factory=list)
 
-    def name(self) -> str:
+    def unique_name(self) -> str:
         """Return a unique name. It contains the begin: a restored file has the id of an old one."""
-        return self._named(
+        return self._hash_name(
             f"{one.file.data_file_id} {one.file.begin_snapshot}" for one in self.files
         )
 
     @property
-    def marked(self) -> Group:
+    def with_deletes(self) -> ManifestGroup:
         """The group reduced to its files with deleted rows."""
-        return Group(self.partitioning, [one for one in self.files if one.has_deletes])
+        return ManifestGroup(self.partitioning, [one for one in self.files if one.has_deletes])
 
-    def name_of_deletes(self) -> str:
+    def unique_delete_name(self) -> str:
         """Return a unique name for the deletes of its files."""
-        return self._named(f"{named_after(one)} {one.file.begin_snapshot}" for one in self.files)
+        return self._hash_name(
+            f"{delete_file_stem(one)} {one.file.begin_snapshot}" for one in self.files
+        )
 
-    def _named(self, parts: Iterable[str]) -> str:
+    def _hash_name(self, parts: Iterable[str]) -> str:
         digest = hashlib.sha256(",".join(parts).encode()).hexdigest()[:16]
         return f"{self.partitioning.spec.spec_id}-{digest}"
 
@@ -82,94 +84,96 @@ class TableFiles:
             _require_plain(table, file, seen)
             _require_readable_types(table, file, widened)
 
-    def partitionings(self) -> dict[PartitionId | None, Partitioning]:
+    def partitionings(self) -> dict[PartitionId | None, IcebergPartitioning]:
         """Return the partitionings of the files, by id."""
         numbers = {file.file.partition_id for file in self.files}
         keys = self._seen.partition_columns(numbers)
         return {
-            number: Partitioning(
+            number: IcebergPartitioning(
                 number, [one for one in keys if one.partition_id == number], self._leaves
             )
             for number in sorted(numbers, key=lambda one: one or 0)
         }
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[ManifestGroup]:
         """Return the files in groups that do not change when files are added."""
-        known = self.partitionings()
-        found: dict[tuple[PartitionId | None, int], Group] = {}
+        partitionings = self.partitionings()
+        found: dict[tuple[PartitionId | None, int], ManifestGroup] = {}
         for one in sorted(self.files, key=lambda one: one.file.data_file_id):
             partition = one.file.partition_id
-            place = (partition, int(one.file.data_file_id) // _GROUP)
-            found.setdefault(place, Group(known[partition])).files.append(one)
+            key = (partition, int(one.file.data_file_id) // _GROUP_RANGE)
+            found.setdefault(key, ManifestGroup(partitionings[partition])).files.append(one)
         return list(found.values())
 
     @cached_property
-    def _values(self) -> dict[DataFileId, dict[int, str | None]]:
+    def _partition_values(self) -> dict[DataFileId, dict[int, str | None]]:
         found: dict[DataFileId, dict[int, str | None]] = {}
         numbers = [one.file.data_file_id for one in self.files]
         for row in self._seen.partition_values(self._table, numbers):
             found.setdefault(row.data_file_id, {})[row.partition_key_index] = row.partition_value
         return found
 
-    def partition(self, group: Group, file: ScanFile) -> Record:
+    def partition_of(self, group: ManifestGroup, file: ScanFile) -> Record:
         """Return the partition values of a file of a group."""
-        return group.partitioning.values(self._values.get(file.file.data_file_id, {}))
+        return group.partitioning.to_record(self._partition_values.get(file.file.data_file_id, {}))
 
     # Entries
 
-    def data(self, group: Group, locate: Locate) -> Iterator[ManifestEntry]:
+    def data_entries(self, group: ManifestGroup, locate: Locate) -> Iterator[ManifestEntry]:
         """Yield the manifest entries of the data files of a group."""
         numbers = [one.file.data_file_id for one in group.files]
         statistics: dict[DataFileId, list[FileColumnStatistics]] = {}
         for row in self._seen.file_statistics(self._table, numbers):
             statistics.setdefault(row.data_file_id, []).append(row)
         for file in group.files:
-            bounds = self._bounds(file, statistics.get(file.file.data_file_id, ()))
-            yield _entry(
+            bounds = self._entry_bounds(file, statistics.get(file.file.data_file_id, ()))
+            yield _build_entry(
                 file,
                 content=DataFileContent.DATA,
                 file_path=locate(file.path),
                 record_count=file.file.record_count,
                 file_size_in_bytes=file.file.file_size_bytes,
-                partition=self.partition(group, file),
+                partition=self.partition_of(group, file),
                 **bounds,
             )
 
-    def deletes(self, group: Group, folder: str, locate: Locate) -> Iterator[ManifestEntry]:
+    def write_delete_entries(
+        self, group: ManifestGroup, folder: str, locate: Locate
+    ) -> Iterator[ManifestEntry]:
         """Write the deletes of the files of a group to a folder, and yield their entries."""
         written = in_parallel(lambda one: write_deletes(folder, one, locate(one.path)), group.files)
         for file, deletes in zip(group.files, written, strict=True):
             only = {PATH_FIELD: locate(file.path).encode()}
-            yield _entry(
+            yield _build_entry(
                 file,
                 content=DataFileContent.POSITION_DELETES,
                 file_path=deletes.path,
                 record_count=deletes.record_count,
                 file_size_in_bytes=deletes.file_size,
-                partition=self.partition(group, file),
+                partition=self.partition_of(group, file),
                 lower_bounds=only,
                 upper_bounds=only,
             )
 
-    def _bounds(self, file: ScanFile, rows: Sequence[FileColumnStatistics]) -> dict[str, Any]:
+    def _entry_bounds(self, file: ScanFile, rows: Sequence[FileColumnStatistics]) -> dict[str, Any]:
         """Return the column statistics of a file in the form of a manifest entry."""
-        known = [
+        pairs = [
             (row, self._leaves[row.column_id]) for row in rows if row.column_id in self._leaves
         ]
         count = file.file.record_count
         return {
-            "value_counts": {int(one.column_id): count for one, _ in known},
-            "null_value_counts": _present((one.column_id, one.null_count) for one, _ in known),
-            "lower_bounds": _present(
-                (one.column_id, _bound(leaf, one.min_value)) for one, leaf in known
+            "value_counts": {int(one.column_id): count for one, _ in pairs},
+            "null_value_counts": _drop_missing((one.column_id, one.null_count) for one, _ in pairs),
+            "lower_bounds": _drop_missing(
+                (one.column_id, _encode_bound(leaf, one.min_value)) for one, leaf in pairs
             ),
-            "upper_bounds": _present(
-                (one.column_id, _bound(leaf, one.max_value)) for one, leaf in known
+            "upper_bounds": _drop_missing(
+                (one.column_id, _encode_bound(leaf, one.max_value)) for one, leaf in pairs
             ),
         }
 
 
-def _entry(file: ScanFile, **known: Any) -> ManifestEntry:
+def _build_entry(file: ScanFile, **values: Any) -> ManifestEntry:
     """Return the manifest entry of a data file, or of its deletes."""
     began = int(file.file.begin_snapshot)
     return ManifestEntry.from_args(
@@ -177,19 +181,19 @@ def _entry(file: ScanFile, **known: Any) -> ManifestEntry:
         snapshot_id=began,
         sequence_number=began,
         file_sequence_number=began,
-        data_file=DataFile.from_args(file_format=FileFormat.PARQUET, **known),
+        data_file=DataFile.from_args(file_format=FileFormat.PARQUET, **values),
     )
 
 
-def _present(pairs: Iterable[tuple[ColumnId, Any]]) -> dict[int, Any]:
+def _drop_missing(pairs: Iterable[tuple[ColumnId, Any]]) -> dict[int, Any]:
     return {int(column): value for column, value in pairs if value is not None}
 
 
-def _bound(leaf: Field, text: str | None) -> bytes | None:
+def _encode_bound(leaf: Field, text: str | None) -> bytes | None:
     """Return a bound in the Iceberg encoding. Blobs have none: their stored bounds are cut."""
     if text is None or leaf.type == "blob":
         return None
-    return to_bytes(primitive(leaf), value_of(leaf, from_text(leaf.type, text)))
+    return to_bytes(primitive_type(leaf), to_iceberg_value(leaf, from_text(leaf.type, text)))
 
 
 def _require_readable_types(table: Table, file: ScanFile, widened: Iterable[Field]) -> None:

@@ -26,25 +26,25 @@ from forklake.files.systems import exists, size
 _CODEC: Final = "deflate"
 
 
-class _Bytes(BytesIO):
+class _KeptBytes(BytesIO):
     """A buffer whose content is still available after it was closed."""
 
-    held = b""
+    content = b""
 
     def close(self) -> None:
-        self.held = self.getvalue()
+        self.content = self.getvalue()
         super().close()
 
 
-class _Output(OutputFile):
+class _BufferedOutput(OutputFile):
     """A file that is written to its location once it is complete."""
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self._stream = _Bytes()
+        self._stream = _KeptBytes()
 
     def __len__(self) -> int:
-        return len(self._stream.held)
+        return len(self._stream.content)
 
     def exists(self) -> bool:
         return False
@@ -59,7 +59,7 @@ class _Output(OutputFile):
 
     def put(self) -> None:
         """Write the content to the location."""
-        put(self.location, self._stream.held)
+        put(self.location, self._stream.content)
 
 
 class _DeletesWriter(ManifestWriterV2):
@@ -73,7 +73,7 @@ class _DeletesWriter(ManifestWriterV2):
         return {**super()._meta, "content": "deletes"}
 
 
-class Listed(NamedTuple):
+class FileSummary(NamedTuple):
     """A file as a manifest list summarizes it: begin snapshot, row count and partition."""
 
     began: int
@@ -81,11 +81,11 @@ class Listed(NamedTuple):
     partition: Record
 
 
-def kept_manifest(
+def write_manifest(
     path: str,
     spec: PartitionSpec,
     schema: Schema,
-    files: Sequence[Listed],
+    files: Sequence[FileSummary],
     entries: Callable[[], Iterable[ManifestEntry]],
     *,
     of_deletes: bool,
@@ -95,11 +95,11 @@ def kept_manifest(
     if not exists(path):
         # Compute the entries first: if that fails inside the writer, the writer raises an error
         # about a missing entry that hides the cause.
-        told = list(entries())
-        output = _Output(path)
+        given = list(entries())
+        output = _BufferedOutput(path)
         kind = _DeletesWriter if of_deletes else ManifestWriterV2
         with kind(spec, schema, output, newest, _CODEC) as writer:
-            for entry in told:
+            for entry in given:
                 writer.add_entry(entry)
         output.put()
     return ManifestFile.from_args(
@@ -123,7 +123,7 @@ def kept_manifest(
 
 def write_list(location: str, snapshot_id: int, manifests: Sequence[ManifestFile]) -> None:
     """Write the manifest list of a snapshot."""
-    output = _Output(location)
+    output = _BufferedOutput(location)
     with write_manifest_list(2, output, snapshot_id, None, snapshot_id, _CODEC) as writer:
         if manifests:
             writer.add_manifests(list(manifests))

@@ -32,33 +32,33 @@ def name_mapping(
     foreign = [file for file in files if file.file.mapping_id is not None]
     if not foreign:
         return {}
-    known = seen.name_mappings(table)
+    mappings = seen.name_mappings(table)
     used = {file.file.mapping_id for file in foreign}
     names: dict[int, set[str]] = {}
-    for number, (_, rows) in known.items():
+    for number, (_, rows) in mappings.items():
         for row in rows if number in used else ():
             _require_in_file(table, row)
             names.setdefault(int(row.target_field_id), set()).add(row.source_name)
-    in_parallel(lambda file: _require_unnumbered(table, file.path), foreign)
-    return {PROPERTY: json.dumps(_told(table, fields, names))}
+    in_parallel(lambda file: _require_no_field_ids(table, file.path), foreign)
+    return {PROPERTY: json.dumps(_map_fields(table, fields, names))}
 
 
-def _told(
+def _map_fields(
     table: Table, fields: Iterable[Field], names: dict[int, set[str]]
 ) -> list[dict[str, Any]]:
     """Return the mapping of sibling fields. Raise Unsupported if two share a name."""
-    told: list[dict[str, Any]] = [
+    mapping: list[dict[str, Any]] = [
         {
             "field-id": int(one.column_id),
             "names": sorted(names.get(int(one.column_id), {one.physical_name})),
-            **({"fields": _told(table, one.fields, names)} if one.fields else {}),
+            **({"fields": _map_fields(table, one.fields, names)} if one.fields else {}),
         }
         for one in fields
     ]
-    every = [name for one in told for name in one["names"]]
-    if len(set(every)) != len(every):
+    all_names = [name for one in mapping for name in one["names"]]
+    if len(set(all_names)) != len(all_names):
         raise _unsupported(table, "use the same name for different columns")
-    return told
+    return mapping
 
 
 def _require_in_file(table: Table, row: NameMapping) -> None:
@@ -68,14 +68,14 @@ def _require_in_file(table: Table, row: NameMapping) -> None:
         )
 
 
-def _require_unnumbered(table: Table, path: str) -> None:
+def _require_no_field_ids(table: Table, path: str) -> None:
     with open_input(path) as opened:
         schema = pq.ParquetFile(opened).schema_arrow
-    if any(_is_numbered(schema.field(place)) for place in range(len(schema))):
+    if any(_has_field_id(schema.field(place)) for place in range(len(schema))):
         raise _unsupported(table, "have field ids of another writer")
 
 
-def _is_numbered(field: pa.Field) -> bool:
+def _has_field_id(field: pa.Field) -> bool:
     return bool(field.metadata) and _FIELD_ID in field.metadata
 
 

@@ -17,7 +17,7 @@ from pyiceberg.transforms import IdentityTransform, Transform, YearTransform
 from pyiceberg.typedef import Record
 from pyiceberg.utils.datetime import date_to_days, datetime_to_micros, time_to_micros
 
-from forklake.iceberg.schema import value_of
+from forklake.iceberg.schema import to_iceberg_value
 from forklake.model.children import PartitionColumn
 from forklake.model.fields import Field
 from forklake.model.ids import ColumnId, PartitionId
@@ -32,7 +32,7 @@ _FIRST_YEAR = 1970
 Values = Mapping[int, str | None]  # partition values of a file, by the index of the key
 
 
-class Partitioning:
+class IcebergPartitioning:
     """One partitioning of a table, with the current columns of the table."""
 
     def __init__(
@@ -50,9 +50,9 @@ class Partitioning:
     @property
     def spec(self) -> PartitionSpec:
         """The Iceberg partition spec."""
-        return PartitionSpec(*map(self._field, self._keys), spec_id=self._number)
+        return PartitionSpec(*map(self._partition_field, self._keys), spec_id=self._number)
 
-    def _field(self, key: PartitionColumn) -> PartitionField:
+    def _partition_field(self, key: PartitionColumn) -> PartitionField:
         name = self._fields[key.column_id].name
         index = self._number * _FIELDS_OF_A_SPEC + key.partition_key_index
         return PartitionField(
@@ -62,20 +62,22 @@ class Partitioning:
             name=name if key.transform == "identity" else f"{name}_{key.transform}",
         )
 
-    def values(self, found: Values) -> Record:
+    def to_record(self, values: Values) -> Record:
         """Return the partition values of a file as an Iceberg record."""
-        return Record(*(self._value(key, found.get(key.partition_key_index)) for key in self._keys))
+        return Record(
+            *(self._parse_value(key, values.get(key.partition_key_index)) for key in self._keys)
+        )
 
-    def _value(self, key: PartitionColumn, text: str | None) -> Any:
+    def _parse_value(self, key: PartitionColumn, text: str | None) -> Any:
         if text is None:
             return None
         if key.transform == "year":
             return int(text) - _FIRST_YEAR
         field = self._fields[key.column_id]
-        return _counted(value_of(field, from_text(field.type, text)))
+        return _to_number(to_iceberg_value(field, from_text(field.type, text)))
 
 
-def _counted(value: Any) -> Any:
+def _to_number(value: Any) -> Any:
     """Return dates and times as numbers, as Iceberg stores them."""
     match value:
         case datetime():

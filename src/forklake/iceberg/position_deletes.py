@@ -30,7 +30,7 @@ class PositionDeletes:
     file_size: int
 
 
-def named_after(file: ScanFile) -> str:
+def delete_file_stem(file: ScanFile) -> str:
     """Return a file name for the deletes of a data file, unique for these deletes."""
     lake = int(file.delete_file.delete_file_id) if file.delete_file is not None else ""
     positions = ",".join(map(str, file.deleted_positions))
@@ -40,13 +40,13 @@ def named_after(file: ScanFile) -> str:
 
 def write_deletes(folder: str, file: ScanFile, data_path: str) -> PositionDeletes:
     """Write the deletes of a data file to a folder, unless the file exists there."""
-    path = f"{folder}/{named_after(file)}-deletes.parquet"
+    path = f"{folder}/{delete_file_stem(file)}-deletes.parquet"
     if not exists(path):
-        put_if_absent(path, _written(data_path, _positions(file)))
+        put_if_absent(path, _encode(data_path, _read_positions(file)))
     return PositionDeletes(path, file.deleted_rows, size(path))
 
 
-def _positions(file: ScanFile) -> pa.Int64Array:
+def _read_positions(file: ScanFile) -> pa.Int64Array:
     found = [pa.array(file.deleted_positions, pa.int64())]
     if file.delete_file is not None and file.delete_path is not None:
         if file.delete_file.format != "parquet":
@@ -56,14 +56,14 @@ def _positions(file: ScanFile) -> pa.Int64Array:
                 remedy="Restore the deletion vector, and import the Delta table again.",
             )
         found.append(pa.array(read_positions(file.delete_path, file.path), pa.int64()))
-    every = pa.concat_arrays(found)
-    return every.unique().sort()
+    positions = pa.concat_arrays(found)
+    return positions.unique().sort()
 
 
-def _written(data_path: str, positions: pa.Int64Array) -> bytes:
+def _encode(data_path: str, positions: pa.Int64Array) -> bytes:
     fields = [
-        pa.field("file_path", pa.string(), nullable=False, metadata=_numbered(PATH_FIELD)),
-        pa.field("pos", pa.int64(), nullable=False, metadata=_numbered(POSITION_FIELD)),
+        pa.field("file_path", pa.string(), nullable=False, metadata=_field_id_metadata(PATH_FIELD)),
+        pa.field("pos", pa.int64(), nullable=False, metadata=_field_id_metadata(POSITION_FIELD)),
     ]
     paths = pa.repeat(pa.scalar(data_path), len(positions))
     sink = pa.BufferOutputStream()
@@ -71,5 +71,5 @@ def _written(data_path: str, positions: pa.Int64Array) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _numbered(field_id: int) -> dict[bytes, bytes]:
+def _field_id_metadata(field_id: int) -> dict[bytes, bytes]:
     return {b"PARQUET:field_id": str(field_id).encode()}

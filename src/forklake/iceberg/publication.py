@@ -24,8 +24,8 @@ from forklake.files.conditional_put import put
 from forklake.files.locations import normalize_data_path
 from forklake.files.systems import exists, file_system, is_local, make_folder
 from forklake.iceberg.documents import TableDocument
-from forklake.iceberg.files import Group, TableFiles
-from forklake.iceberg.manifests import Listed, kept_manifest, write_list
+from forklake.iceberg.files import ManifestGroup, TableFiles
+from forklake.iceberg.manifests import FileSummary, write_list, write_manifest
 from forklake.iceberg.name_mapping import name_mapping
 from forklake.model.changes import ChangeKind
 from forklake.model.entities import Table
@@ -39,7 +39,7 @@ _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedTable:
     """A published table: the location of its metadata, and its content as JSON."""
 
     location: str
@@ -59,7 +59,7 @@ def publish_table(
     location: str | None = None,
     *,
     history: int = HISTORY,
-) -> Published:
+) -> PublishedTable:
     """Write Iceberg metadata of a table. Raise Unsupported if Iceberg cannot represent its rows.
 
     Args:
@@ -88,28 +88,28 @@ class _Publication:
         self._folder = f"{root}/metadata"
         self._fields = seen.state.fields(table)
         self._document = TableDocument(seen, table, root)
-        whose = f"{catalog.row.catalog_uuid} {table.table_uuid}"
-        mark = hashlib.sha256(whose.encode()).hexdigest()[:8]
+        identity = f"{catalog.row.catalog_uuid} {table.table_uuid}"
+        mark = hashlib.sha256(identity.encode()).hexdigest()[:8]
         self._stem = f"{self._folder}/{mark}-{seen.state.schema_version}"
 
-    def run(self, history: int) -> Published:
+    def run(self, history: int) -> PublishedTable:
         """Write the missing files, and the metadata document last, so that readers find all."""
         make_folder(self._folder)
-        files = self._files(self._seen, self._table)
+        files = self._table_files(self._seen, self._table)
         properties = name_mapping(self._seen, self._table, self._fields, files.files)
         (head,) = self._catalog.snapshots(limit=1)
-        self._tell(self._seen, self._table, files, head)
-        for snapshot in self._changed(head, history):
-            self._tell_past(snapshot)
+        self._add_snapshot(self._seen, self._table, files, head)
+        for snapshot in self._changed_snapshots(head, history):
+            self._add_past_snapshot(snapshot)
         # Serialized directly: pyiceberg reads version 3 of the format, but does not write it.
-        text = to_json(self._document.body(properties), exclude_none=True)
+        text = to_json(self._document.build(properties), exclude_none=True)
         version = str(int(self._seen.snapshot_id))
         path = f"{self._folder}/v{version}.metadata.json"
         put(path, text)
         put(f"{self._folder}/version-hint.text", version.encode())
-        return Published(self._root, path, text.decode())
+        return PublishedTable(self._root, path, text.decode())
 
-    def _files(self, seen: Snapshotted, table: Table) -> TableFiles:
+    def _table_files(self, seen: Snapshotted, table: Table) -> TableFiles:
         """Return the files of the table at a snapshot. Raise Unsupported for inlined rows."""
         seen.state.require_readable(table)
         if seen.inlined_rows(table):
@@ -122,7 +122,7 @@ class _Publication:
 
     # Selection of snapshots
 
-    def _changed(self, head: Snapshot, history: int) -> Iterator[Snapshot]:
+    def _changed_snapshots(self, head: Snapshot, history: int) -> Iterator[Snapshot]:
         """Yield older snapshots that changed the table, newest first."""
         before = int(head.snapshot_id)
         while history and (page := self._catalog.snapshots(before=before, limit=_PAGE)):
@@ -141,53 +141,57 @@ class _Publication:
             for change in snapshot.changes
         )
 
-    def _tell_past(self, snapshot: Snapshot) -> None:
+    def _add_past_snapshot(self, snapshot: Snapshot) -> None:
         """Add an older snapshot, unless Iceberg cannot represent it or it expired meanwhile."""
         try:
             seen = self._catalog.at(version=snapshot.snapshot_id)
             table = seen.state.get(TABLE, (self._table.table_id,))
             if isinstance(table, Table):
-                self._tell(seen, table, self._files(seen, table), snapshot)
+                self._add_snapshot(seen, table, self._table_files(seen, table), snapshot)
         except (NotFound, Unsupported):
             return
 
     # Content of snapshots
 
-    def _tell(self, seen: Snapshotted, table: Table, files: TableFiles, snapshot: Snapshot) -> None:
+    def _add_snapshot(
+        self, seen: Snapshotted, table: Table, files: TableFiles, snapshot: Snapshot
+    ) -> None:
         number = int(seen.snapshot_id)
         path = f"{self._stem}-{number}-list.avro"
         if not exists(path):
-            write_list(path, number, list(self._manifests(files)))
+            write_list(path, number, list(self._write_manifests(files)))
         self._document.add(seen, table, files, snapshot, path)
 
-    def _manifests(self, files: TableFiles) -> Iterator[ManifestFile]:
+    def _write_manifests(self, files: TableFiles) -> Iterator[ManifestFile]:
         for group in files.groups():
-            path = f"{self._stem}-{group.name()}-data.avro"
-            yield self._manifest(path, files, group, partial(files.data, group, _absolute))
-            if (marked := group.marked).files:
-                path = f"{self._stem}-{marked.name_of_deletes()}-deletes.avro"
-                entries = partial(files.deletes, marked, self._folder, _absolute)
-                yield self._manifest(path, files, marked, entries, of_deletes=True)
+            path = f"{self._stem}-{group.unique_name()}-data.avro"
+            yield self._write_manifest(
+                path, files, group, partial(files.data_entries, group, _absolute)
+            )
+            if (with_deletes := group.with_deletes).files:
+                path = f"{self._stem}-{with_deletes.unique_delete_name()}-deletes.avro"
+                entries = partial(files.write_delete_entries, with_deletes, self._folder, _absolute)
+                yield self._write_manifest(path, files, with_deletes, entries, of_deletes=True)
 
-    def _manifest(
+    def _write_manifest(
         self,
         path: str,
         files: TableFiles,
-        group: Group,
+        group: ManifestGroup,
         entries: Callable[[], Iterator[ManifestEntry]],
         *,
         of_deletes: bool = False,
     ) -> ManifestFile:
-        listed = [
-            Listed(
+        summaries = [
+            FileSummary(
                 int(one.file.begin_snapshot),
                 one.deleted_rows if of_deletes else one.file.record_count,
-                files.partition(group, one),
+                files.partition_of(group, one),
             )
             for one in group.files
         ]
         spec, schema = group.partitioning.spec, self._document.newest_schema
-        return kept_manifest(path, spec, schema, listed, entries, of_deletes=of_deletes)
+        return write_manifest(path, spec, schema, summaries, entries, of_deletes=of_deletes)
 
 
 def _default_root(catalog: Catalog, table: Table) -> str:

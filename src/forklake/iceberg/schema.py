@@ -65,10 +65,10 @@ TYPES: dict[str, PrimitiveType] = {
 
 def iceberg_schema(fields: Iterable[Field], schema_id: int) -> Schema:
     """Return the Iceberg schema of columns. Raise Unsupported if Iceberg lacks a type."""
-    return Schema(*(_nested(one) for one in fields), schema_id=schema_id)
+    return Schema(*(_nested_field(one) for one in fields), schema_id=schema_id)
 
 
-def primitive(field: Field) -> PrimitiveType:
+def primitive_type(field: Field) -> PrimitiveType:
     """Return the Iceberg type of a leaf column."""
     if field.type.startswith("decimal"):
         return DecimalType(*decimal_digits(field.type))
@@ -80,11 +80,11 @@ def primitive(field: Field) -> PrimitiveType:
     return TYPES[field.type]
 
 
-def value_of(field: Field, value: Any) -> Any:
+def to_iceberg_value(field: Field, value: Any) -> Any:
     """Return a value of a leaf column as the Python type that pyiceberg uses."""
-    kind = primitive(field)
+    kind = primitive_type(field)
     if isinstance(kind, DecimalType):
-        return _decimal(kind, value)
+        return _to_decimal(kind, value)
     return str(value) if isinstance(kind, StringType) else value
 
 
@@ -106,7 +106,7 @@ def plain_leaves(fields: Iterable[Field]) -> Iterator[Field]:
 
 def can_be_read_as(before: str, field: Field) -> bool:
     """Return whether Iceberg readers promote values of type `before` to the type of a column."""
-    match primitive(replace(field, type=before)), primitive(field):
+    match primitive_type(replace(field, type=before)), primitive_type(field):
         case (IntegerType(), LongType()) | (FloatType(), DoubleType()):
             return True
         case DecimalType() as was, DecimalType() as now:
@@ -115,7 +115,7 @@ def can_be_read_as(before: str, field: Field) -> bool:
             return was == now
 
 
-def _nested(field: Field) -> NestedField:
+def _nested_field(field: Field) -> NestedField:
     default = initial_value(field)
     if isinstance(default, float) and not math.isfinite(default):
         raise Unsupported(
@@ -127,35 +127,35 @@ def _nested(field: Field) -> NestedField:
     return NestedField(
         field_id=int(field.column_id),
         name=field.name,
-        field_type=_type(field),
+        field_type=_iceberg_type(field),
         required=not field.nulls_allowed,
-        initial_default=None if default is None else value_of(field, default),
+        initial_default=None if default is None else to_iceberg_value(field, default),
     )
 
 
-def _type(field: Field) -> IcebergType:
+def _iceberg_type(field: Field) -> IcebergType:
     match field.type:
         case "struct":
-            return StructType(*(_nested(one) for one in field.fields))
+            return StructType(*(_nested_field(one) for one in field.fields))
         case "list":
             (element,) = field.fields
             return ListType(
                 element_id=int(element.column_id),
-                element_type=_type(element),
+                element_type=_iceberg_type(element),
                 element_required=not element.nulls_allowed,
             )
         case "map":
             key, value = field.fields
             return MapType(
                 key_id=int(key.column_id),
-                key_type=_type(key),
+                key_type=_iceberg_type(key),
                 value_id=int(value.column_id),
-                value_type=_type(value),
+                value_type=_iceberg_type(value),
                 value_required=not value.nulls_allowed,
             )
-    return primitive(field)
+    return primitive_type(field)
 
 
-def _decimal(kind: DecimalType, value: Any) -> Decimal:
+def _to_decimal(kind: DecimalType, value: Any) -> Decimal:
     # The default decimal context has fewer digits than the type.
     return Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), context=Context(kind.precision))
