@@ -58,15 +58,21 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """Yield a place for a metastore on the backend."""
+def vacant_place(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Yield a place on the backend where no metastore is yet."""
     with new_place(backend, tmp_path, request) as found:
-        if IS_UPGRADED:
-            from tests.upgrade import dumps
-
-            dumps.load_empty(found)
-            dumps.upgrade(found)
         yield found
+
+
+@pytest.fixture
+def place(vacant_place: Place) -> Place:
+    """Return a place for a metastore on the backend."""
+    if IS_UPGRADED:
+        from tests.upgrade import dumps
+
+        dumps.load_empty(vacant_place)
+        dumps.upgrade(vacant_place)
+    return vacant_place
 
 
 @contextmanager

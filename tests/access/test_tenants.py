@@ -51,6 +51,7 @@ from forklake.store.access_grants import (
 from forklake.store.access_keys import add_signing_key, signing_keys
 from forklake.store.advisory_keys import AdvisoryKeys
 from forklake.store.database import Lock
+from forklake.store.schema.description import Backend
 from forklake.store.tenant_views import HIDDEN, VIEWS
 from tests.behavior.test_schema import tables_of
 from tests.concurrency.raw import FOREVER, KINDS, RawMetastore
@@ -490,7 +491,7 @@ def test_the_setup_creates_tenant_roles_with_limits(server: Server) -> None:
 
 
 def test_every_table_has_a_view_or_is_listed_as_hidden(server: Server) -> None:
-    assert set(tables_of("postgresql")) == set(VIEWS) | HIDDEN
+    assert set(tables_of(Backend.POSTGRESQL)) == set(VIEWS) | HIDDEN
     made = tenants.set_up(server.metastore)
     assert set(made.views) == set(VIEWS)
 

@@ -135,14 +135,14 @@ def test_the_same_name_twice_in_a_batch_is_refused(metastore: Metastore) -> None
     assert metastore.count() == 0
 
 
-def test_opening_a_missing_metastore_does_not_create_it(place: Place) -> None:
+def test_opening_a_missing_metastore_does_not_create_it(vacant_place: Place) -> None:
     with pytest.raises(NotFound, match="DuckLake metadata not found: the ") as error:
-        forklake.open(place.uri, metadata_schema=place.metadata_schema)
+        forklake.open(vacant_place.uri, metadata_schema=vacant_place.metadata_schema)
     assert "forklake init -m" in error.value.remedy
-    if parse_uri(place.uri).is_file:
+    if parse_uri(vacant_place.uri).is_file:
         assert "does not exist." in error.value.message
-        assert place.uri.removeprefix("ducklake:sqlite:") in error.value.remedy
-        assert not Path(place.uri.rsplit(":", 1)[1]).exists()
+        assert vacant_place.uri.removeprefix("ducklake:sqlite:") in error.value.remedy
+        assert not Path(vacant_place.uri.rsplit(":", 1)[1]).exists()
     else:
         assert "holds no metastore." in error.value.message
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import forklake
 from forklake import ColumnSpec, Metastore
+from forklake.store.migrations import MIGRATIONS
 from tests.cli.conftest import CommandLine
+from tests.fix_metastore import Place
+from tests.upgrade import dumps
 
 CATALOG_KEYS = [
     "name",
@@ -53,6 +58,29 @@ class TestInit:
         monkeypatch.chdir(tmp_path)
         CommandLine("").ok("init")
         assert (tmp_path / "forklake.db").exists()
+
+    def test_upgrades_a_metastore_of_an_older_version(
+        self, nowhere: CommandLine, tmp_path: Path
+    ) -> None:
+        place = Place("sqlite", f"ducklake:{tmp_path / 'lake.db'}")
+        dumps.load_empty(place)
+        for command in ("init", "catalogs"):
+            code, error = nowhere.error(command)
+            assert code == 8
+            assert "was made by an older version of Forklake" in error["message"]
+            assert "forklake init --upgrade" in error["remedy"]
+        lines = nowhere.ok("init", "--upgrade").lines
+        assert lines[0].startswith("Migrated: 0001_idempotency_keys (Table of idempotency keys")
+        assert lines[-1].endswith("(sqlite) already exists, with 0 catalogs.")
+        assert len(lines) == 1 + len(MIGRATIONS)
+        assert nowhere.document("init", "--upgrade")["migrations"] == []
+
+    def test_restores_missing_tables_when_asked_to(self, cli: CommandLine, tmp_path: Path) -> None:
+        with closing(sqlite3.connect(tmp_path / "lake.db")) as raw:
+            raw.execute("DROP TABLE ducklake_catalog_lease")
+        assert cli.document("init")["added"] == []
+        (line,) = cli.ok("init", "--upgrade").lines
+        assert "Added or updated: ducklake_catalog_lease, ducklake_catalog_lease_expires." in line
 
     def test_creates_separate_metadata_schemas(self, cli: CommandLine) -> None:
         cli.ok("init", "--metadata-schema", "second")

@@ -27,6 +27,7 @@ from forklake.model.entities import Table
 from forklake.model.requests import CreateRequest, ForkRequest
 from forklake.store import catalog_families as rows
 from forklake.store import phases
+from forklake.store.schema.description import Backend
 from forklake.store.stamps import Account, State
 from tests.behavior.test_schema import tables_of
 from tests.concurrency.consistency import problems
@@ -368,7 +369,9 @@ def test_a_commit_begun_before_a_move_waits_and_is_then_refused(lakes: World) ->
 
 
 def test_every_metastore_table_of_catalogs_is_listed_as_moved_or_not_moved() -> None:
-    named = {name for name, columns in tables_of("postgresql").items() if "catalog_id" in columns}
+    named = {
+        name for name, columns in tables_of(Backend.POSTGRESQL).items() if "catalog_id" in columns
+    }
     assert named - set(rows.ERASED) == set()
     assert named - {*rows.COPIED, *rows.NOT_COPIED} == {
         "ducklake_catalog"

@@ -1,0 +1,695 @@
+
+SET NAMES utf8mb4;
+SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES';
+SET SESSION default_storage_engine = InnoDB;
+ALTER DATABASE CHARACTER SET utf8mb4
+    COLLATE /*M!100203 utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */;
+
+CREATE TABLE ducklake_sequence (
+    name VARCHAR(64) PRIMARY KEY,
+    next_value BIGINT NOT NULL
+);
+INSERT INTO ducklake_sequence VALUES ('snapshot', 1), ('entity', 0), ('file', 0);
+
+CREATE TABLE ducklake_lock (
+    kind SMALLINT NOT NULL,
+    place SMALLINT NOT NULL,
+    PRIMARY KEY (kind, place)
+);
+INSERT INTO ducklake_lock
+WITH RECURSIVE kinds AS (SELECT 1 AS kind UNION ALL SELECT kind + 1 FROM kinds WHERE kind < 31),
+places AS (SELECT 0 AS place UNION ALL SELECT place + 1 FROM places WHERE place < 31)
+SELECT kind, place FROM kinds CROSS JOIN places;
+
+CREATE TABLE ducklake_metadata (
+    "key" VARCHAR(512) NOT NULL,
+    value LONGTEXT NOT NULL,
+    scope VARCHAR(64),
+    scope_id BIGINT,
+    catalog_id BIGINT,
+    begin_snapshot BIGINT,
+    end_snapshot BIGINT
+);
+CREATE INDEX ducklake_metadata_catalog ON ducklake_metadata (catalog_id, scope_id, "key");
+
+CREATE TABLE ducklake_snapshot (
+    snapshot_id BIGINT PRIMARY KEY,
+    snapshot_time DATETIME(6) NOT NULL,
+    schema_version BIGINT NOT NULL,
+    next_catalog_id BIGINT NOT NULL,
+    next_file_id BIGINT NOT NULL
+);
+
+CREATE TABLE ducklake_snapshot_changes (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    changes_made LONGTEXT,
+    author LONGTEXT,
+    commit_message LONGTEXT,
+    commit_extra_info LONGTEXT,
+    idempotency_key LONGTEXT,
+    PRIMARY KEY (catalog_id, snapshot_id)
+);
+CREATE INDEX ducklake_snapshot_changes_snapshot ON ducklake_snapshot_changes (snapshot_id);
+
+CREATE TABLE ducklake_expired_snapshots (
+    catalog_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT NOT NULL,
+    begin_time DATETIME(6) NOT NULL,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_catalog (
+    catalog_id BIGINT NOT NULL,
+    catalog_uuid CHAR(36) NOT NULL,
+    catalog_name VARCHAR(255) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    parent_catalog_id BIGINT,
+    fork_snapshot BIGINT,
+    data_path LONGTEXT,
+    path VARCHAR(700),
+    live_name VARCHAR(255) GENERATED ALWAYS AS (
+        CASE WHEN end_snapshot IS NULL THEN catalog_name END
+    ) VIRTUAL INVISIBLE,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+CREATE UNIQUE INDEX ducklake_catalog_live_name ON ducklake_catalog (live_name);
+CREATE INDEX ducklake_catalog_name ON ducklake_catalog (catalog_name);
+CREATE UNIQUE INDEX ducklake_catalog_path ON ducklake_catalog (path);
+
+CREATE TABLE ducklake_catalog_head (
+    catalog_id BIGINT PRIMARY KEY,
+    snapshot_id BIGINT NOT NULL,
+    schema_version BIGINT NOT NULL,
+    snapshot_time DATETIME(6) NOT NULL
+);
+
+CREATE TABLE ducklake_catalog_lineage (
+    catalog_id BIGINT NOT NULL,
+    depth INTEGER NOT NULL,
+    ancestor_id BIGINT NOT NULL,
+    upto_snapshot BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, depth)
+);
+CREATE INDEX ducklake_catalog_lineage_pins ON ducklake_catalog_lineage (ancestor_id, upto_snapshot);
+
+CREATE TABLE ducklake_catalog_lease (
+    catalog_id BIGINT PRIMARY KEY,
+    expires_at DATETIME(6) NOT NULL
+);
+CREATE INDEX ducklake_catalog_lease_expires ON ducklake_catalog_lease (expires_at);
+
+CREATE TABLE ducklake_catalog_merge (
+    catalog_id BIGINT NOT NULL,
+    snapshot_id BIGINT NOT NULL,
+    source_catalog_id BIGINT NOT NULL,
+    source_snapshot BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    first_row_id BIGINT NOT NULL,
+    row_count BIGINT NOT NULL,
+    becomes BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, snapshot_id, table_id)
+);
+
+CREATE TABLE ducklake_catalog_hold (
+    catalog_id BIGINT PRIMARY KEY,
+    holder LONGTEXT NOT NULL
+);
+
+CREATE TABLE ducklake_tombstone (
+    catalog_id BIGINT NOT NULL,
+    kind SMALLINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    entity_id BIGINT NOT NULL,
+    entity_key VARCHAR(512) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, kind, table_id, entity_id, entity_key, begin_snapshot)
+);
+
+CREATE TABLE ducklake_schema (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    schema_uuid CHAR(36) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    schema_name VARCHAR(255) NOT NULL,
+    path LONGTEXT NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    PRIMARY KEY (catalog_id, schema_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_schema_versions (
+    catalog_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    schema_version BIGINT NOT NULL,
+    PRIMARY KEY (catalog_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_table (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    table_uuid CHAR(36) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    schema_id BIGINT NOT NULL,
+    table_name VARCHAR(255) NOT NULL,
+    path LONGTEXT NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_column (
+    catalog_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    table_id BIGINT NOT NULL,
+    column_order BIGINT NOT NULL,
+    column_name VARCHAR(255) NOT NULL,
+    column_type LONGTEXT NOT NULL,
+    initial_default LONGTEXT,
+    default_value LONGTEXT,
+    nulls_allowed BOOLEAN NOT NULL,
+    parent_column BIGINT,
+    default_value_type LONGTEXT,
+    default_value_dialect LONGTEXT,
+    PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_view (
+    catalog_id BIGINT NOT NULL,
+    view_id BIGINT NOT NULL,
+    view_uuid CHAR(36) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    schema_id BIGINT NOT NULL,
+    view_name VARCHAR(255) NOT NULL,
+    dialect VARCHAR(64) NOT NULL,
+    "sql" LONGTEXT NOT NULL,
+    column_aliases LONGTEXT,
+    PRIMARY KEY (catalog_id, view_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_tag (
+    catalog_id BIGINT NOT NULL,
+    object_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    "key" VARCHAR(512) NOT NULL,
+    value LONGTEXT NOT NULL,
+    PRIMARY KEY (catalog_id, object_id, "key", begin_snapshot)
+);
+
+CREATE TABLE ducklake_column_tag (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    "key" VARCHAR(512) NOT NULL,
+    value LONGTEXT NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, column_id, "key", begin_snapshot)
+);
+
+CREATE TABLE ducklake_data_file (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    file_order BIGINT,
+    path LONGTEXT NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    file_format VARCHAR(64) NOT NULL,
+    record_count BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    footer_size BIGINT,
+    row_id_start BIGINT,
+    partition_id BIGINT,
+    encryption_key LONGTEXT,
+    partial_file_info LONGTEXT,
+    mapping_id BIGINT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot, data_file_id)
+);
+CREATE INDEX ducklake_data_file_number ON ducklake_data_file (data_file_id);
+CREATE INDEX ducklake_data_file_path ON ducklake_data_file (path(191));
+
+CREATE TABLE ducklake_delete_file (
+    catalog_id BIGINT NOT NULL,
+    delete_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    data_file_id BIGINT NOT NULL,
+    path LONGTEXT NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    format VARCHAR(64) NOT NULL,
+    delete_count BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    footer_size BIGINT,
+    encryption_key LONGTEXT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot, delete_file_id)
+);
+CREATE INDEX ducklake_delete_file_number ON ducklake_delete_file (delete_file_id);
+
+CREATE TABLE ducklake_files_scheduled_for_deletion (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    path LONGTEXT NOT NULL,
+    path_is_relative BOOLEAN NOT NULL,
+    schedule_start DATETIME(6) NOT NULL,
+    PRIMARY KEY (catalog_id, data_file_id)
+);
+
+CREATE TABLE ducklake_inlined_data_tables (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    table_name VARCHAR(255) NOT NULL,
+    schema_version BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, schema_version)
+);
+
+CREATE TABLE ducklake_inlined_delete (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    row_position BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, data_file_id, row_position, begin_snapshot)
+);
+
+CREATE TABLE ducklake_table_stats (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    record_count BIGINT NOT NULL,
+    next_row_id BIGINT NOT NULL,
+    file_size_bytes BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_table_column_stats (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    contains_null BOOLEAN,
+    contains_nan BOOLEAN,
+    min_value LONGTEXT,
+    max_value LONGTEXT,
+    extra_stats LONGTEXT,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, table_id, column_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_file_column_stats (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    column_size_bytes BIGINT,
+    value_count BIGINT,
+    null_count BIGINT,
+    min_value LONGTEXT,
+    max_value LONGTEXT,
+    contains_nan BOOLEAN,
+    extra_stats LONGTEXT,
+    PRIMARY KEY (table_id, column_id, data_file_id)
+);
+
+CREATE TABLE ducklake_file_partition_value (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    partition_value LONGTEXT,
+    PRIMARY KEY (table_id, partition_key_index, data_file_id)
+);
+
+CREATE TABLE ducklake_file_listing (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    upto_snapshot BIGINT NOT NULL,
+    part VARCHAR(64) NOT NULL,
+    column_id BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    body LONGBLOB NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, upto_snapshot, part, column_id, number)
+);
+
+CREATE TABLE ducklake_partition_info (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, partition_id)
+);
+
+CREATE TABLE ducklake_partition_column (
+    catalog_id BIGINT NOT NULL,
+    partition_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    partition_key_index BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    transform VARCHAR(64) NOT NULL,
+    PRIMARY KEY (partition_id, partition_key_index)
+);
+
+CREATE TABLE ducklake_column_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    type VARCHAR(64) NOT NULL,
+    is_owned BOOLEAN NOT NULL,
+    PRIMARY KEY (mapping_id)
+);
+
+CREATE TABLE ducklake_name_mapping (
+    catalog_id BIGINT NOT NULL,
+    mapping_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    source_name LONGTEXT NOT NULL,
+    target_field_id BIGINT NOT NULL,
+    parent_column BIGINT,
+    is_partition BOOLEAN NOT NULL,
+    source_type LONGTEXT,
+    PRIMARY KEY (mapping_id, column_id)
+);
+
+CREATE TABLE ducklake_macro (
+    catalog_id BIGINT NOT NULL,
+    schema_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    macro_name VARCHAR(255) NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    PRIMARY KEY (catalog_id, macro_id, begin_snapshot)
+);
+
+CREATE TABLE ducklake_macro_impl (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    dialect VARCHAR(64) NOT NULL,
+    "sql" LONGTEXT NOT NULL,
+    type VARCHAR(64) NOT NULL,
+    PRIMARY KEY (macro_id, impl_id)
+);
+
+CREATE TABLE ducklake_macro_parameters (
+    catalog_id BIGINT NOT NULL,
+    macro_id BIGINT NOT NULL,
+    impl_id BIGINT NOT NULL,
+    column_id BIGINT NOT NULL,
+    parameter_name VARCHAR(255) NOT NULL,
+    parameter_type LONGTEXT NOT NULL,
+    default_value LONGTEXT,
+    default_value_type LONGTEXT,
+    PRIMARY KEY (macro_id, impl_id, column_id)
+);
+
+CREATE TABLE dl_tables (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    delta_id LONGTEXT NOT NULL,
+    location LONGTEXT,
+    mode VARCHAR(64) NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+
+CREATE TABLE dl_table_versions (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    version BIGINT NOT NULL,
+    timestamp BIGINT NOT NULL,
+    operation LONGTEXT NOT NULL,
+    transaction_id LONGTEXT NOT NULL,
+    group_id LONGTEXT,
+    PRIMARY KEY (catalog_id, table_id, begin_snapshot)
+);
+CREATE UNIQUE INDEX dl_table_versions_version ON dl_table_versions (catalog_id, table_id, version);
+CREATE INDEX dl_table_versions_time ON dl_table_versions (catalog_id, table_id, timestamp);
+
+CREATE TABLE dl_actions (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    begin_snapshot BIGINT NOT NULL,
+    end_snapshot BIGINT,
+    version BIGINT NOT NULL,
+    kind VARCHAR(64) NOT NULL,
+    "key" VARCHAR(512) NOT NULL,
+    body LONGTEXT NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, kind, "key", version)
+);
+CREATE INDEX dl_actions_version ON dl_actions (catalog_id, table_id, version);
+
+CREATE TABLE dl_file_actions (
+    catalog_id BIGINT NOT NULL,
+    data_file_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    delete_file_id BIGINT,
+    body LONGTEXT NOT NULL
+);
+CREATE INDEX dl_file_actions_file ON dl_file_actions (table_id, data_file_id);
+
+CREATE TABLE dl_mirror_status (
+    catalog_id BIGINT NOT NULL,
+    table_id BIGINT NOT NULL,
+    mirror_engine VARCHAR(255) NOT NULL,
+    mirrored_version BIGINT NOT NULL,
+    checkpoint_version BIGINT,
+    state VARCHAR(64) NOT NULL,
+    last_error LONGTEXT,
+    last_sync_time DATETIME(6),
+    updated_at DATETIME(6) NOT NULL,
+    PRIMARY KEY (catalog_id, table_id, mirror_engine)
+);
+
+CREATE VIEW dl_marked_files AS
+SELECT
+    m.catalog_id, m.table_id, m.begin_snapshot, f.data_file_id, m.delete_file_id, f.path,
+    f.file_size_bytes, f.record_count, f.partition_id
+FROM (
+    SELECT catalog_id, table_id, begin_snapshot, data_file_id, max(delete_file_id) AS delete_file_id
+    FROM (
+        SELECT catalog_id, table_id, begin_snapshot, data_file_id, delete_file_id
+        FROM ducklake_delete_file
+        UNION ALL
+        SELECT catalog_id, table_id, begin_snapshot, data_file_id, NULL
+        FROM ducklake_inlined_delete
+    ) d
+    GROUP BY catalog_id, table_id, begin_snapshot, data_file_id
+) m
+JOIN ducklake_data_file f
+    ON f.table_id = m.table_id AND f.data_file_id = m.data_file_id
+    AND f.begin_snapshot < m.begin_snapshot
+WHERE f.catalog_id = (
+    SELECT min(c.catalog_id) FROM ducklake_data_file c WHERE c.data_file_id = f.data_file_id
+);
+
+CREATE VIEW dl_earlier_files AS
+SELECT
+    v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+    f.file_size_bytes, f.record_count, f.partition_id
+FROM dl_tables d
+JOIN dl_table_versions v
+    ON v.catalog_id = d.catalog_id AND v.table_id = d.table_id
+    AND v.begin_snapshot = d.begin_snapshot
+JOIN ducklake_catalog_lineage l ON l.catalog_id = v.catalog_id
+JOIN ducklake_data_file f
+    ON f.catalog_id = l.ancestor_id AND f.table_id = v.table_id
+    AND f.begin_snapshot <= l.upto_snapshot AND f.begin_snapshot < v.begin_snapshot
+    AND (
+        f.end_snapshot IS NULL OR f.end_snapshot > l.upto_snapshot
+        OR f.end_snapshot > v.begin_snapshot
+    )
+WHERE NOT EXISTS (
+    SELECT 1 FROM ducklake_catalog_lineage a
+    JOIN dl_table_versions o
+        ON o.catalog_id = a.ancestor_id AND o.table_id = v.table_id
+        AND o.begin_snapshot <= a.upto_snapshot AND o.begin_snapshot < v.begin_snapshot
+    WHERE a.catalog_id = v.catalog_id
+) AND NOT EXISTS (
+    SELECT 1 FROM ducklake_catalog_lineage a
+    JOIN ducklake_tombstone t
+        ON t.catalog_id = a.ancestor_id AND t.kind = 11 AND t.table_id = f.table_id
+        AND t.entity_id = f.data_file_id
+        AND t.end_snapshot <= a.upto_snapshot AND t.end_snapshot <= v.begin_snapshot
+    WHERE a.catalog_id = v.catalog_id
+);
+
+CREATE VIEW dl_add_files AS
+WITH told AS (
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body AS said
+    FROM dl_table_versions v
+    JOIN ducklake_data_file f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.begin_snapshot = v.begin_snapshot
+    LEFT JOIN dl_file_actions b
+        ON b.table_id = f.table_id AND b.data_file_id = f.data_file_id
+        AND b.delete_file_id IS NULL
+    UNION ALL
+    SELECT
+        f.catalog_id, f.table_id, f.version, f.timestamp, f.operation, f.data_file_id, f.path,
+        f.file_size_bytes, f.record_count, f.partition_id, b.body, b.body
+    FROM dl_earlier_files f
+    LEFT JOIN dl_file_actions b
+        ON b.table_id = f.table_id AND b.data_file_id = f.data_file_id
+        AND b.delete_file_id IS NULL
+    UNION ALL
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes, f.record_count, f.partition_id, coalesce(a.body, b.body), a.body
+    FROM dl_table_versions v
+    JOIN dl_marked_files f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.begin_snapshot = v.begin_snapshot
+    LEFT JOIN dl_file_actions a
+        ON a.table_id = f.table_id AND a.data_file_id = f.data_file_id
+        AND a.delete_file_id = f.delete_file_id
+    LEFT JOIN dl_file_actions b
+        ON b.table_id = f.table_id AND b.data_file_id = f.data_file_id
+        AND b.delete_file_id IS NULL
+)
+SELECT
+    catalog_id, table_id, version, data_file_id,
+    coalesce(nullif(json_unquote(json_extract(body, '$.path')), 'null'), path) AS path,
+    file_size_bytes AS size,
+    coalesce(
+        CAST(json_value(body, '$.modificationTime') AS SIGNED), timestamp
+    ) AS modification_time,
+    coalesce(
+        json_unquote(json_extract(said, '$.dataChange')) = 'true',
+        operation <> 'OPTIMIZE'
+    ) AS data_change,
+    coalesce(nullif(
+        CAST(json_extract(body, '$.partitionValues') AS CHAR), 'null'
+    ), CASE WHEN partition_id IS NOT NULL THEN (
+        SELECT json_objectagg(c.column_name, p.partition_value)
+        FROM ducklake_file_partition_value p
+        JOIN ducklake_partition_column k
+            ON k.partition_id = told.partition_id
+            AND k.partition_key_index = p.partition_key_index AND k.transform = 'identity'
+        JOIN (
+            SELECT l.catalog_id, c.table_id, c.column_id, c.column_name, row_number() OVER (
+                PARTITION BY l.catalog_id, c.table_id, c.column_id ORDER BY c.begin_snapshot
+            ) AS number
+            FROM ducklake_catalog_lineage l
+            JOIN ducklake_column c ON c.catalog_id = l.ancestor_id
+        ) c
+            ON c.catalog_id = told.catalog_id AND c.table_id = told.table_id
+            AND c.column_id = k.column_id AND c.number = 1
+        WHERE p.table_id = told.table_id AND p.data_file_id = told.data_file_id
+    ) END, '{}') AS partition_values,
+    coalesce(
+        nullif(json_unquote(json_extract(body, '$.stats')), 'null'),
+        concat('{"numRecords":', record_count, '}')
+    ) AS stats,
+    record_count AS num_records,
+    nullif(CAST(json_extract(said, '$.tags') AS CHAR), 'null') AS tags,
+    nullif(CAST(json_extract(said, '$.deletionVector') AS CHAR), 'null') AS deletion_vector,
+    CAST(json_value(body, '$.baseRowId') AS SIGNED) AS base_row_id,
+    CAST(json_value(body, '$.defaultRowCommitVersion') AS SIGNED) AS default_row_commit_version,
+    nullif(json_unquote(json_extract(body, '$.clusteringProvider')), 'null') AS clustering_provider
+FROM told;
+
+CREATE VIEW dl_remove_files AS
+WITH told AS (
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes
+    FROM dl_table_versions v
+    JOIN ducklake_data_file f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.end_snapshot = v.begin_snapshot
+    UNION ALL
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes
+    FROM dl_table_versions v
+    JOIN ducklake_tombstone t
+        ON t.catalog_id = v.catalog_id AND t.kind = 11 AND t.table_id = v.table_id
+        AND t.end_snapshot = v.begin_snapshot
+    JOIN ducklake_data_file f ON f.table_id = t.table_id AND f.data_file_id = t.entity_id
+    WHERE f.catalog_id = (
+        SELECT min(c.catalog_id) FROM ducklake_data_file c WHERE c.data_file_id = f.data_file_id
+    )
+    UNION ALL
+    SELECT
+        v.catalog_id, v.table_id, v.version, v.timestamp, v.operation, f.data_file_id, f.path,
+        f.file_size_bytes
+    FROM dl_table_versions v
+    JOIN dl_marked_files f
+        ON f.catalog_id = v.catalog_id AND f.table_id = v.table_id
+        AND f.begin_snapshot = v.begin_snapshot
+)
+SELECT
+    n.catalog_id, n.table_id, n.version, n.data_file_id,
+    coalesce(
+        nullif(json_unquote(json_extract(r.body, '$.path')), 'null'),
+        nullif(json_unquote(json_extract(b.body, '$.path')), 'null'), n.path
+    ) AS path,
+    n.file_size_bytes AS size,
+    coalesce(
+        CAST(json_value(r.body, '$.deletionTimestamp') AS SIGNED), n.timestamp
+    ) AS deletion_timestamp,
+    coalesce(
+        json_unquote(json_extract(r.body, '$.dataChange')) = 'true',
+        n.operation <> 'OPTIMIZE'
+    ) AS data_change,
+    nullif(CAST(json_extract(r.body, '$.tags') AS CHAR), 'null') AS tags
+FROM told n
+LEFT JOIN dl_actions r
+    ON r.catalog_id = n.catalog_id AND r.table_id = n.table_id AND r.version = n.version
+    AND r.kind = 'remove' AND r.key = CAST(n.data_file_id AS CHAR)
+LEFT JOIN dl_file_actions b
+    ON b.table_id = n.table_id AND b.data_file_id = n.data_file_id AND b.delete_file_id IS NULL;
+
+CREATE VIEW dl_metadata_updates AS
+SELECT
+    catalog_id, table_id, version,
+    nullif(json_unquote(json_extract(body, '$.id')), 'null') AS delta_id,
+    nullif(json_unquote(json_extract(body, '$.name')), 'null') AS name,
+    nullif(json_unquote(json_extract(body, '$.description')), 'null') AS description,
+    nullif(json_unquote(json_extract(body, '$.schemaString')), 'null') AS schema_string,
+    nullif(CAST(json_extract(body, '$.partitionColumns') AS CHAR), 'null') AS partition_columns,
+    nullif(CAST(json_extract(body, '$.configuration') AS CHAR), 'null') AS configuration,
+    CAST(json_value(body, '$.createdTime') AS SIGNED) AS created_time
+FROM dl_actions
+WHERE kind = 'metaData';
+
+CREATE VIEW dl_protocol_updates AS
+SELECT
+    catalog_id, table_id, version,
+    CAST(json_value(body, '$.minReaderVersion') AS SIGNED) AS min_reader_version,
+    CAST(json_value(body, '$.minWriterVersion') AS SIGNED) AS min_writer_version,
+    nullif(CAST(json_extract(body, '$.readerFeatures') AS CHAR), 'null') AS reader_features,
+    nullif(CAST(json_extract(body, '$.writerFeatures') AS CHAR), 'null') AS writer_features
+FROM dl_actions
+WHERE kind = 'protocol';
+
+CREATE VIEW dl_txn_actions AS
+SELECT
+    catalog_id, table_id, version,
+    "key" AS app_id,
+    CAST(json_value(body, '$.version') AS SIGNED) AS txn_version,
+    CAST(json_value(body, '$.lastUpdated') AS SIGNED) AS last_updated
+FROM dl_actions
+WHERE kind = 'txn';
+
+INSERT INTO ducklake_snapshot VALUES (0, utc_timestamp(6), 0, 0, 0);
+INSERT INTO ducklake_metadata ("key", value) VALUES ('version', '0.5-dev1');
