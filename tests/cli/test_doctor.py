@@ -13,7 +13,7 @@ def test_a_sound_metastore_has_no_findings(cli: CommandLine) -> None:
     assert cli.document("doctor")["findings"] == []
 
 
-def test_serious_findings_exit_with_one_until_init_repairs_them(
+def test_serious_findings_exit_with_one_until_an_upgrade_repairs_them(
     cli: CommandLine, lake: Metastore
 ) -> None:
     with lake.database.writing() as connection:
@@ -21,8 +21,8 @@ def test_serious_findings_exit_with_one_until_init_repairs_them(
     done = cli("doctor")
     assert done.code == 1
     assert done.lines[0].startswith("serious: schema: The table ducklake_catalog_lease is missing")
-    assert done.lines[1].startswith("  Run: forklake init.")
-    stated = cli.ok("init").lines
+    assert done.lines[1].startswith("  Run: forklake init --upgrade.")
+    stated = cli.ok("init", "--upgrade").lines
     assert stated[0].endswith(
         "Added or updated: ducklake_catalog_lease, ducklake_catalog_lease_expires."
     )
