@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import CalendarIntervalType, DataType, YearMonthIntervalType
 
-from forklake.engines.spark.query_failures import explained
+from forklake.engines.spark.explained import explained
 from forklake.errors import Unsupported
 
 _MONTHS = "12 * extract(YEAR FROM {0}) + extract(MONTH FROM {0})"

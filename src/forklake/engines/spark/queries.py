@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from forklake.engines.spark import temporary_names
-from forklake.engines.spark.query_failures import explained
+from forklake.engines.spark.explained import explained
 from forklake.engines.spark.reading.files import read_files
 from forklake.engines.spark.summary import summarize
 from forklake.engines.spark.typed_functions import define_functions

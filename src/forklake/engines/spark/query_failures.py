@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import (
     AnalysisException,
@@ -38,18 +35,6 @@ _WRONG_INPUT = (
 )
 _MISSING = ("UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE", "FIELD_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND")
 _STACK_OVERFLOW = "java.lang.StackOverflowError"
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Translate Spark errors to Forklake errors where the query or its data are at fault."""
-    try:
-        yield
-    except (PySparkException, Py4JJavaError) as reason:
-        found = explanation(reason)
-        if found is None:
-            raise
-        raise found from None
 
 
 def explanation(reason: BaseException) -> ForklakeError | None:

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DataType, MapType, NumericType, StructField, VariantType
 
-from forklake.engines.spark.query_failures import explained
+from forklake.engines.spark.explained import explained
 from forklake.engines.spark.query_types import query_type
 from forklake.engines.summaries import ColumnSummary
 

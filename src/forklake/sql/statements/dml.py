@@ -111,7 +111,7 @@ def _with_exists(where: exp.Expr) -> exp.Expr:
 
 @contextmanager
 def _changing(session: Session, table: exp.Expr) -> Iterator[_Changing]:
-    from forklake.engines.spark.query_failures import explained
+    from forklake.engines.spark.explained import explained
     from forklake.sql.query.binding import Binding
 
     assert isinstance(table, exp.Table)

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from forklake.engines.local.csv_sample import described, first_sign
+from forklake.engines.spark.explained import explained
 from forklake.engines.spark.failures import messages_of
-from forklake.engines.spark.query_failures import explained
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.csv_files import load_csv
 from forklake.engines.spark.reading.paths import escape_pattern

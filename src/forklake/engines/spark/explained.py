@@ -1,0 +1,23 @@
+"""Errors of Spark in a block of code, raised as errors of Forklake."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Translate Spark errors to Forklake errors where the query or its data are at fault."""
+    try:
+        yield
+    except Exception as reason:
+        if "pyspark" not in sys.modules:  # it takes long to load, and has raised nothing
+            raise
+        from forklake.engines.spark.query_failures import explanation
+
+        found = explanation(reason)
+        if found is None:
+            raise
+        raise found from None
