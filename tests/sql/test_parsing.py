@@ -174,17 +174,17 @@ def test_all_spellings_of_time_travel_are_equivalent(
             (query,) = parse(f"SELECT * FROM {text}{rest}", dialect)
             table = next(one for one in query.find_all(exp.Table) if one.name == "t")
             assert table.alias in ("", "x")
-            found = nodes.time_travel(table)
+            found = nodes.pop_time_travel(table)
             assert found is not None
             assert (found[0], found[1].sql()) == (kind, value)
-            assert nodes.time_travel(table) is None
+            assert nodes.pop_time_travel(table) is None
 
 
 def test_keywords_of_time_travel_are_names_elsewhere() -> None:
     (query,) = parse("SELECT version, timestamp, snapshot FROM version AS at WHERE at.version = 1")
     (table,) = query.find_all(exp.Table)
     assert (table.name, table.alias) == ("version", "at")
-    assert nodes.time_travel(table) is None
+    assert nodes.pop_time_travel(table) is None
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_calls_are_parsed_the_same_everywhere(text: str, name: str) -> None:
     found = statement
     if isinstance(statement, exp.Select):
         found = next(statement.find_all(exp.Table), statement.expressions[0])
-    parts, positional, named = nodes.function_call(found)
+    parts, positional, named = nodes.split_call(found)
     assert parts == tuple(one.strip('"') for one in name.split("."))
     assert [one.name for one in positional] == ["1", "x"]
     assert {key: value.name for key, value in named.items()} == {"schema": "s", "table_name": "t"}
@@ -209,15 +209,15 @@ def test_calls_are_parsed_the_same_everywhere(text: str, name: str) -> None:
 
 def test_equals_sign_names_arguments_of_relations_only() -> None:
     (call,) = parse("CALL f(a = 1)")
-    assert list(nodes.function_call(call)[2]) == ["a"]
+    assert list(nodes.split_call(call)[2]) == ["a"]
     (query,) = parse("SELECT f(a = 1)")
-    assert len(nodes.function_call(query.expressions[0])[1]) == 1
+    assert len(nodes.split_call(query.expressions[0])[1]) == 1
 
 
 def test_duplicate_arguments_are_refused() -> None:
     (call,) = parse("CALL f(a => 1, A := 2)")
     with pytest.raises(InvalidInput, match="'a' of f is given twice"):
-        nodes.function_call(call)
+        nodes.split_call(call)
 
 
 def test_simple_statements_are_parsed_in_two_milliseconds() -> None:

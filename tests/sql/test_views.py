@@ -7,7 +7,7 @@ import pytest
 from forklake import Session
 from forklake.errors import AlreadyExists, InvalidInput, NotFound
 from forklake.sql.dialect import parse
-from forklake.sql.dialect.stored import aliases_of, aliases_text, restored
+from forklake.sql.dialect.stored import format_aliases, parse_aliases, parse_stored_text
 
 
 @pytest.fixture
@@ -79,20 +79,20 @@ def test_unusual_names_are_quoted_in_stored_texts(shop: Session) -> None:
 
 def test_placeholder_is_replaced_outside_of_literals_only() -> None:
     text = "SELECT '{DUCKLAKE_CATALOG}.x' FROM {DUCKLAKE_CATALOG}.main.t"
-    found = restored(text, "duckdb", 'my "lake"')
+    found = parse_stored_text(text, "duckdb", 'my "lake"')
     (expected,) = parse('SELECT \'{DUCKLAKE_CATALOG}.x\' FROM "my ""lake""".main.t')
     assert found == expected
-    assert restored(
+    assert parse_stored_text(
         "{DUCKLAKE_CATALOG}.main.f(start)", "duckdb", "a", is_expression=True
     ).sql() == ('"a".main.f(start)')
-    assert restored("SELECT * FROM {DUCKLAKE_CATALOG}.main.t", "spark", "a b").sql("spark") == (
-        "SELECT * FROM `a b`.main.t"
-    )
+    assert parse_stored_text("SELECT * FROM {DUCKLAKE_CATALOG}.main.t", "spark", "a b").sql(
+        "spark"
+    ) == ("SELECT * FROM `a b`.main.t")
 
 
 def test_column_names_are_stored_with_special_characters() -> None:
     for names in (["a"], ['a "b"', "c,d", "é"], []):
-        assert aliases_of(aliases_text(names)) == names
+        assert parse_aliases(format_aliases(names)) == names
 
 
 # Use of views

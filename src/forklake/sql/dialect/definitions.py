@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from forklake.sql.dialect import nodes
-from forklake.sql.dialect.alterations import Alterations
+from forklake.sql.dialect.alterations import AlterationParser
 
 MACRO, TABLE_MACRO = "MACRO", "MACRO TABLE"
 SOURCE, OFFSET = "source", "offset"
@@ -14,14 +14,14 @@ _MACRO_WORDS = ("MACRO", "FUNCTION")
 _DEFAULT_SIGNS = (TokenType.COLON_EQ, TokenType.FARROW)
 
 
-class Definitions(Alterations):
+class DefinitionParser(AlterationParser):
     """Mixin that parses definitions.
 
     Queries and bodies of macros keep the text that they were parsed from, because the text is what
     the catalog stores.
     """
 
-    def _remember_source(self, node: exp.Expr | None, start: Token) -> exp.Expr | None:
+    def _record_source(self, node: exp.Expr | None, start: Token) -> exp.Expr | None:
         if node is not None:
             node.meta[SOURCE] = self._find_sql(start, self._prev)
             node.meta[OFFSET] = start.start
@@ -29,7 +29,7 @@ class Definitions(Alterations):
 
     def _parse_ddl_select(self) -> exp.Expr | None:
         start = self._curr
-        return self._remember_source(super()._parse_ddl_select(), start)
+        return self._record_source(super()._parse_ddl_select(), start)
 
     # Macros
 
@@ -67,7 +67,7 @@ class Definitions(Alterations):
         is_table = self._match(TokenType.TABLE)
         start = self._curr
         body = self._parse_ddl_select() if is_table else self._parse_assignment()
-        body = self._remember_source(body, start)
+        body = self._record_source(body, start)
         if body is None:
             self.raise_error("Expected a query" if is_table else "Expected an expression")
         return self.expression(

@@ -10,17 +10,17 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from forklake.sql.dialect.expressions import DOUBLE_EQUALS, Expressions
+from forklake.sql.dialect.expressions import DOUBLE_EQUALS, ExpressionParser
 from forklake.sql.dialect.numbers import split_exponents
-from forklake.sql.dialect.relations import Relations
+from forklake.sql.dialect.relations import RelationParser
 
 
-def _without_commands(keywords: dict[str, TokenType]) -> dict[str, TokenType]:
+def _remove_commands(keywords: dict[str, TokenType]) -> dict[str, TokenType]:
     """Return the keywords except those after which sqlglot leaves the rest unparsed."""
     return {word: kind for word, kind in keywords.items() if kind is not TokenType.COMMAND}
 
 
-_LONGEST_PATH = 10_000  # characters of a path of JSON that sqlglot looks into
+_MAX_PATH_LENGTH = 10_000  # characters of a path of JSON that sqlglot looks into
 
 
 class Forklake(DuckDB):
@@ -28,13 +28,13 @@ class Forklake(DuckDB):
 
     def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
         """Leave a long path as it is: sqlglot cannot be interrupted while it parses one."""
-        if isinstance(path, exp.Literal) and len(path.this) > _LONGEST_PATH:
+        if isinstance(path, exp.Literal) and len(path.this) > _MAX_PATH_LENGTH:
             return path
         return super().to_json_path(path)
 
     class Tokenizer(DuckDB.Tokenizer):
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
-            **_without_commands(DuckDB.Tokenizer.KEYWORDS),
+            **_remove_commands(DuckDB.Tokenizer.KEYWORDS),
             "==": DOUBLE_EQUALS,
         }
         COMMANDS: ClassVar[set[TokenType]] = set()
@@ -43,7 +43,7 @@ class Forklake(DuckDB):
             """Return the tokens of a text, with numbers like `1e3` apart from what follows."""
             return split_exponents(super().tokenize(sql), sql)
 
-    class Parser(Relations, Expressions):
+    class Parser(RelationParser, ExpressionParser):
         def _parse_map(self) -> exp.ToMap | exp.Map | exp.Bracket:  # type: ignore[override]
             """Parse a map and its index: sqlglot reads `MAP {…}[key]` as `MAP ({…}[key])`."""
             found = super()._parse_map()
@@ -61,8 +61,8 @@ class ForklakeSpark(Spark):
     """Spark SQL."""
 
     class Tokenizer(Spark.Tokenizer):
-        KEYWORDS = _without_commands(Spark.Tokenizer.KEYWORDS)
+        KEYWORDS = _remove_commands(Spark.Tokenizer.KEYWORDS)
         COMMANDS: ClassVar[set[TokenType]] = set()
 
-    class Parser(Relations, SparkParser):
+    class Parser(RelationParser, SparkParser):
         pass

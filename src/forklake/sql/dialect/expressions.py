@@ -11,9 +11,9 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import TokenType
 
 # Functions with a special grammar; all others are a name with arguments.
-_GRAMMARS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
+_GRAMMAR_FUNCTIONS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
 # Possessive: with `\s*` twice, a long text would take quadratic time.
-_LONGEST_UNIT = 100  # characters of a number and a word; sqlglot is slow with more
+_MAX_UNIT_LENGTH = 100  # characters of a number and a word; sqlglot is slow with more
 _ONE_UNIT = re.compile(r"\s*+[+-]?\d++(\.\d++)?\s*+[a-zA-Z]*+\s*+")
 
 # Token of `==`, of a kind that DuckDB SQL does not use otherwise. It binds like `||`:
@@ -21,12 +21,12 @@ _ONE_UNIT = re.compile(r"\s*+[+-]?\d++(\.\d++)?\s*+[a-zA-Z]*+\s*+")
 DOUBLE_EQUALS = TokenType.DOTCARET
 
 
-class Expressions(DuckDBParser):
+class ExpressionParser(DuckDBParser):
     """Parser mixin for DuckDB expressions."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
-        name: DuckDBParser.FUNCTION_PARSERS[name] for name in _GRAMMARS
+        name: DuckDBParser.FUNCTION_PARSERS[name] for name in _GRAMMAR_FUNCTIONS
     }
 
     UNARY_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
@@ -66,7 +66,7 @@ class Expressions(DuckDBParser):
         self, this: exp.Expr, parse_function_unit: bool = True
     ) -> exp.Interval:
         """Keep the text of an interval whole, where sqlglot picks a number and a word out of it."""
-        is_one = len(this.name) <= _LONGEST_UNIT and _ONE_UNIT.fullmatch(this.name)
+        is_one = len(this.name) <= _MAX_UNIT_LENGTH and _ONE_UNIT.fullmatch(this.name)
         if this.is_string and not is_one:
             return self.expression(exp.Interval(this=this))
         return super()._parse_interval_span(this, parse_function_unit)
@@ -75,12 +75,12 @@ class Expressions(DuckDBParser):
         """Parse `x ~ y` as a regular expression y that must match the whole of x."""
         found = super()._parse_tilde(this)
         for like in [] if found is None else list(found.find_all(exp.RegexpLike)):
-            whole = exp.Anonymous(
+            full_match = exp.Anonymous(
                 this="regexp_full_match", expressions=[like.this, like.expression]
             )
             if like is found:
-                return whole
-            like.replace(whole)
+                return full_match
+            like.replace(full_match)
         return found
 
     def _parse_type(
@@ -92,7 +92,7 @@ class Expressions(DuckDBParser):
             and self._next is not None
             and self._next.token_type == TokenType.STRING
         )
-        if self._is_compared():
+        if self._is_comparison_next():
             return self._parse_column()
         found = super()._parse_type(parse_interval, fallback_to_identifier)
         if is_value and isinstance(found, exp.Cast) and not isinstance(found.this, exp.Literal):
@@ -103,7 +103,7 @@ class Expressions(DuckDBParser):
             return cast.pop()
         return found
 
-    def _is_compared(self) -> bool:
+    def _is_comparison_next(self) -> bool:
         """Return whether a column named like a nested type follows, as in `range < 3`."""
         is_name = self._curr.token_type in self.NESTED_TYPE_TOKENS
         return is_name and self._next is not None and self._next.token_type == TokenType.LT

@@ -10,7 +10,7 @@ from forklake.errors import InvalidInput
 
 _REMEDY = "Correct the statement at this position."
 # Messages of sqlglot, and the messages shown in their place.
-_WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
+_MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"Invalid expression / Unexpected token"), "unexpected token"),
     (
         re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*\.(\w+)'>"),
@@ -34,33 +34,34 @@ class SyntaxFailure(ParseError):
         self.near = near
 
 
-def explained(failure: SqlglotError, sql: str) -> InvalidInput:
+def translate_failure(failure: SqlglotError, sql: str) -> InvalidInput:
     """Return the error that is shown for a failure of sqlglot."""
     if isinstance(failure, SyntaxFailure):
         near = f"'{failure.near}'" if failure.near else "the end of the statement"
-        place = _place(sql, failure.offset)
+        position = _describe_position(sql, failure.offset)
         return InvalidInput(
-            f"Syntax error near {near} ({place}): {_reword_message(failure.message)}",
+            f"Syntax error near {near} ({position}): {_reword_message(failure.message)}",
             remedy=_REMEDY,
         )
     missing = _MISSING.search(str(failure.__cause__ or failure))
     if missing is None:
         return InvalidInput("Syntax error: the text cannot be parsed.", remedy=_REMEDY)
+    position = _describe_position(sql, int(missing[2]))
     return InvalidInput(
-        f"Syntax error near {missing[1]} ({_place(sql, int(missing[2]))}): it is not closed.",
+        f"Syntax error near {missing[1]} ({position}): it is not closed.",
         remedy=f"Close it with {missing[1]}.",
     )
 
 
-def _place(sql: str, offset: int) -> str:
+def _describe_position(sql: str, offset: int) -> str:
     before = sql[:offset]
     line_start = before.rfind("\n") + 1
     return f"line {before.count(chr(10)) + 1}, column {offset - line_start + 1}"
 
 
 def _reword_message(text: str) -> str:
-    for pattern, words in _WORDS:
-        found = pattern.match(text)
-        if found:
-            return found.expand(words).rstrip(".") + "."
+    for pattern, message in _MESSAGES:
+        match = pattern.match(text)
+        if match:
+            return match.expand(message).rstrip(".") + "."
     return text.rstrip(".") + "."

@@ -81,25 +81,25 @@ class AlterReset(exp.Expression):
 # Reading nodes
 
 
-def names(node: exp.Expr | None) -> tuple[str, ...]:
+def name_parts(node: exp.Expr | None) -> tuple[str, ...]:
     """Return the parts of a dotted name: of a table, a column, a path or an identifier."""
     match node:
         case None:
             return ()
         case exp.Dot():
-            return (*names(node.this), *names(node.expression))
+            return (*name_parts(node.this), *name_parts(node.expression))
         case exp.Table() | exp.Column():
-            return tuple(part for one in node.parts for part in _names_of_part(one))
+            return tuple(part for one in node.parts for part in _split_part(one))
         case exp.Schema():
-            return names(node.this)
+            return name_parts(node.this)
     return (node.name,)
 
 
-def _names_of_part(part: exp.Expr) -> tuple[str, ...]:
-    return names(part) if isinstance(part, exp.Dot) else (part.name,)
+def _split_part(part: exp.Expr) -> tuple[str, ...]:
+    return name_parts(part) if isinstance(part, exp.Dot) else (part.name,)
 
 
-def time_travel(table: exp.Table) -> tuple[str, exp.Expr] | None:
+def pop_time_travel(table: exp.Table) -> tuple[str, exp.Expr] | None:
     """Remove the AT clause of a table; return (`VERSION` or `TIMESTAMP`, value), or None."""
     when = table.args.pop("when", None)
     if when is None:
@@ -113,7 +113,7 @@ def time_travel(table: exp.Table) -> tuple[str, exp.Expr] | None:
     return kind, when.expression
 
 
-def function_call(
+def split_call(
     node: exp.Expr,
 ) -> tuple[tuple[str, ...], list[exp.Expr], dict[str, exp.Expr]]:
     """Return the dotted name, positional arguments and named arguments (lower case) of a call.
@@ -121,7 +121,7 @@ def function_call(
     The node is a CALL, a function in FROM or one in an expression.
     """
     *qualifiers, function = call_parts(node)
-    prefix = tuple(part for one in qualifiers for part in names(one))
+    prefix = tuple(part for one in qualifiers for part in name_parts(one))
     is_relation = isinstance(node, Call | exp.Table)
     positional: list[exp.Expr] = []
     named: dict[str, exp.Expr] = {}

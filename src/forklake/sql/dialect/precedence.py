@@ -21,10 +21,10 @@ _OPERATORS = (*_COMPARISONS, *_PREDICATES, *_STRONGER)
 def enclose_conditions(tree: exp.Expr) -> exp.Expr:
     """Put parentheses around each condition that is an operand of anything but AND, OR and NOT."""
     for node in list(tree.walk()):
-        above = node.parent
-        if not isinstance(node, _CONDITIONS) or not isinstance(above, _OPERATORS):
+        parent = node.parent
+        if not isinstance(node, _CONDITIONS) or not isinstance(parent, _OPERATORS):
             continue
-        if isinstance(above, exp.Escape):
+        if isinstance(parent, exp.Escape):
             continue  # LIKE and its ESCAPE are one operator
         parentheses = exp.Paren()
         node.replace(parentheses)

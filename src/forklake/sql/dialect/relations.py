@@ -9,10 +9,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from forklake.sql.dialect import nodes
-from forklake.sql.dialect.definitions import Definitions
+from forklake.sql.dialect.definitions import DefinitionParser
 
 # Keywords before a version or timestamp.
-_TIMES: dict[tuple[str, ...], str] = {
+_TIME_TRAVEL_WORDS: dict[tuple[str, ...], str] = {
     ("AT", "SNAPSHOT"): nodes.VERSION,
     ("AT", "VERSION"): nodes.VERSION,
     ("AT", "TIMESTAMP"): nodes.TIMESTAMP,
@@ -24,17 +24,17 @@ _TIMES: dict[tuple[str, ...], str] = {
     ("FOR", "SYSTEM_TIME", "AS", "OF"): nodes.TIMESTAMP,
 }
 # `catalog`, the dot, `schema`: sqlglot drops the first parts of longer names.
-_WORDS_OF_SCHEMA = 3
-_FIRST_WORDS = frozenset(words[0] for words in _TIMES)
+_MAX_SCHEMA_TOKENS = 3
+_FIRST_WORDS = frozenset(words[0] for words in _TIME_TRAVEL_WORDS)
 
 
-class Relations(Definitions):
+class RelationParser(DefinitionParser):
     """Parser mixin for tables; each spelling of time travel becomes a HistoricalData, `when`."""
 
     def _parse_historical_data(self) -> exp.HistoricalData | None:
         if self._curr.text.upper() not in _FIRST_WORDS:
             return None
-        for words, kind in _TIMES.items():
+        for words, kind in _TIME_TRAVEL_WORDS.items():
             if self._match_text_seq(*words):
                 value = self._parse_bitwise() or self.raise_error("Expected a snapshot or a time")
                 return self.expression(exp.HistoricalData(this="AT", kind=kind, expression=value))
@@ -114,7 +114,7 @@ class Relations(Definitions):
     ) -> exp.Table | exp.Dot | None:
         start = self._index
         found = super()._parse_table_parts(schema, is_db_reference, wildcard, fast)
-        if is_db_reference and self._index - start > _WORDS_OF_SCHEMA:
+        if is_db_reference and self._index - start > _MAX_SCHEMA_TOKENS:
             self.raise_error("Expected the name of a schema", self._tokens[start])
         return found
 

@@ -13,13 +13,13 @@ from forklake.sql import limits
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.failures import SyntaxFailure
 
-_SHOWN = frozenset(
+_SHOW_KINDS = frozenset(
     "TABLES DATABASES CATALOGS SCHEMAS NAMESPACES VIEWS MACROS FUNCTIONS COLUMNS SNAPSHOTS".split()
 )
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 
 
-class Statements(Parser):
+class StatementParser(Parser):
     """Parser mixin for statements that are neither queries nor definitions."""
 
     _steps = 0
@@ -35,7 +35,9 @@ class Statements(Parser):
 
     def parse_statements(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """Return all statements of a text. Unlike `parse`, refuse bare expressions."""
-        return self._parse(lambda own: cast(Statements, own)._parse_whole(), raw_tokens, sql)
+        return self._parse(
+            lambda own: cast(StatementParser, own)._parse_complete_statement(), raw_tokens, sql
+        )
 
     def parse_single(self, raw_tokens: list[Token], sql: str) -> exp.Expr:
         """Return the single expression that a text consists of."""
@@ -51,17 +53,17 @@ class Statements(Parser):
             raise SyntaxFailure(message, token.start, self._find_sql(token, token))
         raise SyntaxFailure(message, self._prev.end + 1 if self._prev else 0)
 
-    def _parse_whole(self) -> exp.Expr | None:
+    def _parse_complete_statement(self) -> exp.Expr | None:
         """Parse one complete statement; a bare expression is an error."""
         start = self._curr
-        found = self._parse_own() or self._parse_statement()
-        if isinstance(found, exp.Expr) and not _stands_alone(found):
+        found = self._parse_by_first_word() or self._parse_statement()
+        if isinstance(found, exp.Expr) and not _is_statement(found):
             self.raise_error(f"unknown statement {start.text.upper()}", start)
         return found
 
-    def _parse_own(self) -> exp.Expr | None:
+    def _parse_by_first_word(self) -> exp.Expr | None:
         """Parse a statement of `_BY_WORD` by its first word, or return None."""
-        parse = _BY_WORD.get(self._curr.text.upper()) if self._curr else None
+        parse = _PARSERS_BY_WORD.get(self._curr.text.upper()) if self._curr else None
         if parse is None or self._curr.token_type in _QUOTED:
             return None
         self._advance()
@@ -80,7 +82,7 @@ class Statements(Parser):
         found = self._parse_id_var(any_token=False) or self._parse_string_as_identifier()
         return found or self.raise_error("Expected a name")
 
-    def _parse_dotted(self) -> list[exp.Expr]:
+    def _parse_dotted_name(self) -> list[exp.Expr]:
         """Parse the identifiers of a dotted name; after a dot every keyword is a name."""
         found = [self._require_name()]
         while self._match(TokenType.DOT):
@@ -93,13 +95,13 @@ class Statements(Parser):
         replace = self._match_text_seq("OR", "REPLACE")
         self._match_text_seq("DATABASE")
         exists = self._parse_exists(not_=True)
-        place = self._parse_string() or self._parse_placeholder() or self._require_name()
+        address = self._parse_string() or self._parse_placeholder() or self._require_name()
         if self._match(TokenType.ALIAS):
-            place = exp.Alias(this=place, alias=self._require_name())
+            address = exp.Alias(this=address, alias=self._require_name())
         options = None
         if self._match(TokenType.L_PAREN, advance=False):
             options = self._parse_wrapped_csv(self._parse_attach_option)
-        found = self.expression(exp.Attach(this=place, exists=exists, expressions=options))
+        found = self.expression(exp.Attach(this=address, exists=exists, expressions=options))
         found.set("replace", replace)
         return found
 
@@ -123,7 +125,7 @@ class Statements(Parser):
         source = self._parse_var_or_string() if self._match(TokenType.FROM) else None
         return self.expression(exp.Install(this=name, from_=source, force=force))
 
-    def _parse_forced(self) -> exp.Expr:
+    def _parse_force_statement(self) -> exp.Expr:
         if self._match_text_seq("INSTALL"):
             return self._parse_install_extension(force=True)
         if self._match_text_seq("CHECKPOINT"):
@@ -133,7 +135,7 @@ class Statements(Parser):
     # CALL, CHECKPOINT, EXPLAIN and SHOW
 
     def _parse_call(self) -> nodes.Call:
-        *qualifiers, name = self._parse_dotted()
+        *qualifiers, name = self._parse_dotted_name()
         if not self._match(TokenType.L_PAREN):
             self.raise_error("Expected (")
         arguments = self._parse_function_args(alias=True)
@@ -148,19 +150,21 @@ class Statements(Parser):
     def _parse_explain(self) -> nodes.Explain:
         analyze = self._match_text_seq("ANALYZE")
         start = self._curr
-        statement = self._parse_whole() or self.raise_error("Expected a statement", start)
+        statement = self._parse_complete_statement() or self.raise_error(
+            "Expected a statement", start
+        )
         return self.expression(nodes.Explain(this=statement, analyze=analyze))
 
-    def _parse_shown(self) -> exp.Expr:
+    def _parse_show_objects(self) -> exp.Expr:
         """Parse SHOW of a list of objects, or of the columns of a table."""
         is_all = self._match_text_seq("ALL")
-        if not self._match_texts(_SHOWN):
+        if not self._match_texts(_SHOW_KINDS):
             return self.expression(exp.Describe(this=self._parse_table(schema=True)))
-        what = f"ALL {self._prev.text.upper()}" if is_all else self._prev.text.upper()
+        kind = f"ALL {self._prev.text.upper()}" if is_all else self._prev.text.upper()
         is_from = self._match(TokenType.FROM) or self._match(TokenType.IN)
-        place = self._parse_table_parts(schema=True) if is_from else None
+        scope = self._parse_table_parts(schema=True) if is_from else None
         like = self._parse_string() if self._match(TokenType.LIKE) else None
-        return self.expression(exp.Show(this=what, from_=place, like=like))
+        return self.expression(exp.Show(this=kind, from_=scope, like=like))
 
     # Settings and prepared statements
 
@@ -172,7 +176,7 @@ class Statements(Parser):
         name = self._require_name()
         if not self._match(TokenType.ALIAS):
             self.raise_error("Expected AS")
-        statement = self._parse_whole() or self.raise_error("Expected a statement")
+        statement = self._parse_complete_statement() or self.raise_error("Expected a statement")
         return self.expression(nodes.Prepare(this=name, expression=statement))
 
     def _parse_execute(self) -> nodes.Execute:
@@ -189,7 +193,7 @@ class Statements(Parser):
 
     # Transactions
 
-    def _parse_start(self) -> exp.Expr:
+    def _parse_start_transaction(self) -> exp.Expr:
         if not self._match_text_seq("TRANSACTION", advance=False):
             self.raise_error("Expected TRANSACTION")
         return self._parse_transaction()
@@ -199,28 +203,28 @@ class Statements(Parser):
         return self.expression(exp.Rollback())
 
 
-def _stands_alone(node: exp.Expr) -> bool:
+def _is_statement(node: exp.Expr) -> bool:
     """Return whether a node is a statement. sqlglot has VALUES and PIVOT as tables, not queries."""
     if isinstance(node, exp.Condition | exp.Alias | exp.Column | exp.Tuple):
         return False
     return not isinstance(node, exp.Identifier | exp.Star)
 
 
-_BY_WORD: dict[str, Callable[[Statements], exp.Expr]] = {
-    "ABORT": Statements._parse_abort,
-    "ATTACH": Statements._parse_attach,
-    "CALL": Statements._parse_call,
-    "CHECKPOINT": Statements._parse_checkpoint,
-    "DEALLOCATE": Statements._parse_deallocate,
-    "DETACH": Statements._parse_detach,
-    "END": Statements._parse_commit_or_rollback,
-    "EXECUTE": Statements._parse_execute,
-    "EXPLAIN": Statements._parse_explain,
-    "FORCE": Statements._parse_forced,
-    "INSTALL": Statements._parse_install_extension,
-    "LOAD": Statements._parse_load_extension,
-    "PREPARE": Statements._parse_prepare,
-    "RESET": Statements._parse_reset,
-    "SHOW": Statements._parse_shown,
-    "START": Statements._parse_start,
+_PARSERS_BY_WORD: dict[str, Callable[[StatementParser], exp.Expr]] = {
+    "ABORT": StatementParser._parse_abort,
+    "ATTACH": StatementParser._parse_attach,
+    "CALL": StatementParser._parse_call,
+    "CHECKPOINT": StatementParser._parse_checkpoint,
+    "DEALLOCATE": StatementParser._parse_deallocate,
+    "DETACH": StatementParser._parse_detach,
+    "END": StatementParser._parse_commit_or_rollback,
+    "EXECUTE": StatementParser._parse_execute,
+    "EXPLAIN": StatementParser._parse_explain,
+    "FORCE": StatementParser._parse_force_statement,
+    "INSTALL": StatementParser._parse_install_extension,
+    "LOAD": StatementParser._parse_load_extension,
+    "PREPARE": StatementParser._parse_prepare,
+    "RESET": StatementParser._parse_reset,
+    "SHOW": StatementParser._parse_show_objects,
+    "START": StatementParser._parse_start_transaction,
 }

@@ -21,7 +21,7 @@ from forklake.model.names import PLACEHOLDER, folded
 from forklake.model.names import quoted as duckdb_quoted
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import OFFSET, SOURCE
-from forklake.sql.dialect.parsing import parse, parse_expression, tokens_of
+from forklake.sql.dialect.parsing import parse, parse_expression, tokenize
 from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
@@ -30,59 +30,65 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 _QUOTES = {"duckdb": duckdb_quoted, "spark": spark_quoted}
-_OPEN = [TokenType.L_BRACE, TokenType.VAR, TokenType.R_BRACE]
+_PLACEHOLDER_TOKENS = [TokenType.L_BRACE, TokenType.VAR, TokenType.R_BRACE]
 _QUOTED_NAME = re.compile(r'"((?:[^"]|"")*)"')
-_SHORT = 1000  # characters of a text whose parsed form is cached
+_MAX_CACHED_LENGTH = 1000  # characters of a text whose parsed form is cached
 Edit = tuple[int, int, str]
 
 
 def stored_text(node: exp.Expr, session: Session, home: Attachment) -> str:
     """Return the text of a query or macro body in the form that the catalog `home` stores."""
     source, offset = str(node.meta[SOURCE]), int(node.meta[OFFSET])
-    for start, end, text in sorted(_edits(node, session, home), reverse=True):
+    for start, end, text in sorted(_find_edits(node, session, home), reverse=True):
         source = source[: start - offset] + text + source[end - offset :]
     return source
 
 
-def restored(text: str, dialect: str, alias: str, *, is_expression: bool = False) -> exp.Expr:
+def parse_stored_text(
+    text: str, dialect: str, alias: str, *, is_expression: bool = False
+) -> exp.Expr:
     """Parse a stored text for the alias under which its catalog is attached."""
-    if len(text) > _SHORT:
-        return _parse_stored(text, dialect, alias, is_expression)
-    return _parse_short(text, dialect, alias, is_expression).copy()
+    if len(text) > _MAX_CACHED_LENGTH:
+        return _parse_text(text, dialect, alias, is_expression)
+    return _parse_cached_text(text, dialect, alias, is_expression).copy()
 
 
-def _parse_stored(text: str, dialect: str, alias: str, is_expression: bool) -> exp.Expr:
-    tokens = tokens_of(text, dialect)
+def _parse_text(text: str, dialect: str, alias: str, is_expression: bool) -> exp.Expr:
+    tokens = tokenize(text, dialect)
     for position in range(len(tokens) - 2, -1, -1):
-        taken = tokens[position : position + 3]
-        if [one.token_type for one in taken] == _OPEN and taken[1].text == PLACEHOLDER[1:-1]:
-            text = text[: taken[0].start] + _QUOTES[dialect](alias) + text[taken[2].end + 1 :]
+        candidate = tokens[position : position + 3]
+        if [one.token_type for one in candidate] == _PLACEHOLDER_TOKENS and candidate[
+            1
+        ].text == PLACEHOLDER[1:-1]:
+            text = (
+                text[: candidate[0].start] + _QUOTES[dialect](alias) + text[candidate[2].end + 1 :]
+            )
     if is_expression:
         return parse_expression(text, dialect)
-    found = parse(text, dialect)
-    if len(found) != 1:
+    statements = parse(text, dialect)
+    if len(statements) != 1:
         raise InvalidInput(
-            f"The stored query has {len(found)} statements instead of one.",
+            f"The stored query has {len(statements)} statements instead of one.",
             remedy="Define it again with a single SELECT.",
         )
-    return found[0]
+    return statements[0]
 
 
 # A query may call a macro thousands of times, through other macros.
-_parse_short = lru_cache(256)(_parse_stored)
+_parse_cached_text = lru_cache(256)(_parse_text)
 
 
-def aliases_text(names: Sequence[str]) -> str | None:
+def format_aliases(names: Sequence[str]) -> str | None:
     """Return the column names of a view in their stored form."""
     return ",".join(duckdb_quoted(name) for name in names) or None
 
 
-def aliases_of(text: str | None) -> list[str]:
+def parse_aliases(text: str | None) -> list[str]:
     """Return the column names of a view from their stored form; empty if it defines none."""
     return [name.replace('""', '"') for name in _QUOTED_NAME.findall(text or "")]
 
 
-def tables_in(node: exp.Expr) -> list[exp.Table]:
+def find_tables(node: exp.Expr) -> list[exp.Table]:
     """Return the tables that a query reads, without functions and names of its WITH clauses."""
     return [table for table in tables(node) if not isinstance(table.this, exp.Func)]
 
@@ -90,37 +96,39 @@ def tables_in(node: exp.Expr) -> list[exp.Table]:
 # Qualified names
 
 
-def _edits(node: exp.Expr, session: Session, home: Attachment) -> Iterator[Edit]:
-    for table in tables_in(node):
-        place = _place_of(table, session)
+def _find_edits(node: exp.Expr, session: Session, home: Attachment) -> Iterator[Edit]:
+    for table in find_tables(node):
+        place = _resolve_relation(table, session)
         if place is not None:
-            catalog = _catalog_name(place, session, home)
+            catalog = _format_catalog(place, session, home)
             parts = [_quote_if_needed(part, session) for part in (place.schema, place.table)]
             yield _replace_parts(table.parts, ".".join([catalog, *parts]))
     for function in node.find_all(exp.Anonymous):
-        yield from _function_edits(function, session, home)
+        yield from _find_function_edits(function, session, home)
     for column in node.find_all(exp.Column):
         first = column.args.get("catalog")
         if isinstance(first, exp.Identifier) and folded(first.name) == folded(home.alias):
             yield _replace_parts([first], PLACEHOLDER)
 
 
-def _place_of(table: exp.Table, session: Session) -> TableName | None:
+def _resolve_relation(table: exp.Table, session: Session) -> TableName | None:
     """Return the table or view of a lake that a name means; None if it is from elsewhere.
 
     A table with an AT clause may be dropped by now.
     """
     try:
-        place = session.resolve(nodes.names(table))
+        place = session.resolve(nodes.name_parts(table))
     except NotFound:
         return None
     state = session.viewing(place.attachment).state
-    is_there = state.find_relation(place.table, place.schema) is not None
-    return place if is_there or table.args.get("when") is not None else None
+    exists = state.find_relation(place.table, place.schema) is not None
+    return place if exists or table.args.get("when") is not None else None
 
 
-def _function_edits(function: exp.Anonymous, session: Session, home: Attachment) -> Iterator[Edit]:
-    qualifiers = _qualifiers(function)
+def _find_function_edits(
+    function: exp.Anonymous, session: Session, home: Attachment
+) -> Iterator[Edit]:
+    qualifiers = _find_qualifiers(function)
     if qualifiers and folded(qualifiers[0].name) == folded(home.alias):
         yield _replace_parts(qualifiers[:1], PLACEHOLDER)
         return
@@ -130,13 +138,13 @@ def _function_edits(function: exp.Anonymous, session: Session, home: Attachment)
     except NotFound:
         return
     if session.viewing(place.attachment).state.find_macro(place.table, place.schema, type=kind):
-        catalog = _catalog_name(place, session, home)
+        catalog = _format_catalog(place, session, home)
         prefix = f"{catalog}.{_quote_if_needed(place.schema, session)}."
         start = (qualifiers or [function])[0].meta["start"]
         yield start, function.meta["start"], prefix
 
 
-def _qualifiers(function: exp.Anonymous) -> list[exp.Expr]:
+def _find_qualifiers(function: exp.Anonymous) -> list[exp.Expr]:
     parent = function.parent
     is_last = isinstance(parent, exp.Dot) and parent.expression is function
     if parent is not None and (is_last or isinstance(parent, exp.Table)):
@@ -148,7 +156,7 @@ def _replace_parts(parts: Sequence[exp.Expr], text: str) -> Edit:
     return parts[0].meta["start"], parts[-1].meta["end"] + 1, text
 
 
-def _catalog_name(place: TableName, session: Session, home: Attachment) -> str:
+def _format_catalog(place: TableName, session: Session, home: Attachment) -> str:
     if place.attachment is home:
         return PLACEHOLDER
     return _quote_if_needed(place.attachment.alias, session)
@@ -157,7 +165,7 @@ def _catalog_name(place: TableName, session: Session, home: Attachment) -> str:
 def _quote_if_needed(name: str, session: Session) -> str:
     """Return a name, quoted if it would be parsed as something else."""
     dialect = session.dialect
-    is_plain = name.isidentifier() and [token.token_type for token in tokens_of(name, dialect)] == [
+    is_plain = name.isidentifier() and [token.token_type for token in tokenize(name, dialect)] == [
         TokenType.VAR
     ]
     return name if is_plain else _QUOTES[dialect](name)

@@ -19,7 +19,7 @@ from forklake.model.fields import Field
 from forklake.model.names import PLACEHOLDER
 from forklake.model.state import CatalogState
 from forklake.session.attachments import Attachment
-from forklake.sql.dialect.stored import aliases_of
+from forklake.sql.dialect.stored import parse_aliases
 from forklake.sql.functions.types import shown_default
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class SeenView(SeenRelation):
     def definition(self) -> str:
         """CREATE VIEW statement of the view, with the current alias of its catalog."""
         query = self.row.sql.replace(PLACEHOLDER, shown_name(self.catalog.alias))
-        columns = ", ".join(map(shown_name, aliases_of(self.row.column_aliases)))
+        columns = ", ".join(map(shown_name, parse_aliases(self.row.column_aliases)))
         declared = f"{shown_name(self.name)}({columns})" if columns else shown_name(self.name)
         return f"CREATE VIEW {declared} AS {query};"
 

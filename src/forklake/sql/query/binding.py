@@ -21,8 +21,8 @@ from forklake.model.entities import Table, View
 from forklake.model.names import folded
 from forklake.session.read_records import record_read, record_virtual
 from forklake.sql import limits
-from forklake.sql.dialect.nodes import function_call, time_travel
-from forklake.sql.dialect.stored import aliases_of, restored
+from forklake.sql.dialect.nodes import pop_time_travel, split_call
+from forklake.sql.dialect.stored import parse_aliases, parse_stored_text
 from forklake.sql.functions import files, information, metadata, registry
 from forklake.sql.query import macros, names, scalars, stored_sql
 from forklake.sql.query.read_conditions import find_conditions
@@ -190,7 +190,7 @@ class Binding:
     def _bind(self, table: exp.Table, wanted: names.VirtualColumns) -> None:
         """Register a table and replace it by its registered name."""
         written = names.Written.of(table)
-        when = time_travel(table)
+        when = pop_time_travel(table)
         moment = None if when is None else moment_of(when)
         if isinstance(table.this, exp.Func):
             rows = self._function(table)
@@ -205,7 +205,7 @@ class Binding:
 
     def _register_function(self, table: exp.Table, rows: Relation, virtual: Sequence[str]) -> str:
         """Register the rows of a function without unused hidden columns; return their name."""
-        hidden = registry.hidden_columns(self.session, function_call(table)[0])
+        hidden = registry.hidden_columns(self.session, split_call(table)[0])
         if hidden:
             unused = [one for one in hidden if one not in virtual]
             rows = self.session.engine.relations.drop_columns(rows, unused)
@@ -286,7 +286,7 @@ class Binding:
                 self.session.in_home(attachment, place.schema),
                 self._inner(what, view.dialect, attachment, moment, (what, attachment)) as inner,
             ):
-                body = restored(view.sql, view.dialect, attachment.alias)
+                body = parse_stored_text(view.sql, view.dialect, attachment.alias)
                 self._check_body(body, what, attachment, view.dialect)
                 rows = inner.frame(body)
                 self._inner_sources = inner.sources
@@ -295,10 +295,10 @@ class Binding:
                 raise
             message = f"{what} cannot be read: {reason.message}"
             raise type(reason)(message, remedy=reason.remedy) from None
-        return _make_names_unique(self.session.engine, rows, aliases_of(view.column_aliases))
+        return _make_names_unique(self.session.engine, rows, parse_aliases(view.column_aliases))
 
     def _function(self, table: exp.Table) -> Relation | None:
-        call = function_call(table)
+        call = split_call(table)
         macro = macros.called(call, "table", self._macro, self._check_macro)
         if macro is None:
             return scalars.called(self.session, *call, has_rows=self._has_rows)

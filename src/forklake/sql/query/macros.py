@@ -14,9 +14,9 @@ from forklake.model.entities import Macro
 from forklake.model.names import folded
 from forklake.model.state import CatalogState
 from forklake.sql import limits
-from forklake.sql.dialect.nodes import function_call
+from forklake.sql.dialect.nodes import split_call
 from forklake.sql.dialect.parsing import parse_expression
-from forklake.sql.dialect.stored import restored
+from forklake.sql.dialect.stored import parse_stored_text
 from forklake.sql.query.names import tables
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def expanded(node: exp.Expr, find: Find, check: Check) -> exp.Expr:
     """Return a query without calls of scalar macros; InvalidInput if it becomes too large."""
     added = 0
     for _ in range(_DEEPEST):
-        calls = [call for call in scalar_calls(node) if find(function_call(call)[0], "scalar")]
+        calls = [call for call in scalar_calls(node) if find(split_call(call)[0], "scalar")]
         if not calls:
             return node
         for call in calls:
-            overload = called(function_call(call), "scalar", find, check)
+            overload = called(split_call(call), "scalar", find, check)
             assert overload is not None
             # Counted while expanding: macros that call others twice grow exponentially.
             added += sum(1 for _ in overload.body.walk())
@@ -96,7 +96,7 @@ def called(
             }
             missing = arguments.keys() - given
             dialect = implementation.dialect
-            body = restored(
+            body = parse_stored_text(
                 implementation.sql, dialect, attachment.alias, is_expression=type == "scalar"
             )
             defaults = [value for name, value in arguments.items() if name in missing]

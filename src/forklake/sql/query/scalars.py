@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from forklake.errors import InvalidInput
 from forklake.sql import constants
-from forklake.sql.dialect.nodes import function_call
+from forklake.sql.dialect.nodes import split_call
 from forklake.sql.functions import files, information, registry
 from forklake.sql.parameters import literal_of
 from forklake.sql.query.macros import scalar_calls
@@ -43,7 +43,7 @@ def called(
 def compute(session: Session, node: exp.Expr) -> None:
     """Replace calls of lake functions that are used as values by their values."""
     for call in scalar_calls(node):
-        parts, positional, named = function_call(call)
+        parts, positional, named = split_call(call)
         if registry.find(session, parts) is None:
             continue
         select = call.parent
@@ -60,7 +60,7 @@ def _is_all(select: exp.Select) -> bool:
 
 def _read_from(select: exp.Select, call: exp.Expr) -> None:
     """Rewrite `SELECT f()` as `SELECT * FROM f()`."""
-    parts, _, _ = function_call(call)
+    parts, _, _ = split_call(call)
     function = call.expression if isinstance(call, exp.Dot) else call
     *places, _ = parts
     table = exp.Table(this=function.copy())

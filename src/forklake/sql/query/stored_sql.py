@@ -16,7 +16,7 @@ from forklake.engines.local.calculator import calculator
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 from forklake.sql.dialect import nodes
-from forklake.sql.dialect.nodes import function_call
+from forklake.sql.dialect.nodes import split_call
 from forklake.sql.functions import files, registry
 from forklake.sql.query.names import tables
 
@@ -89,7 +89,7 @@ def check_body(session: Session, body: exp.Expr, what: str, home: Attachment) ->
 
 
 def _check_call(session: Session, call: exp.Expr, what: str, home: Attachment) -> None:
-    parts, positional, named = function_call(call)
+    parts, positional, named = split_call(call)
     name = folded(parts[-1])
     if name in files.READERS:
         raise _reads_files(what, parts[-1])
@@ -132,7 +132,7 @@ def check_spark_calls(query: exp.Expr, what: str, is_ours: Callable[[Sequence[st
     table functions that read files.
     """
     for call in _calls(query):
-        parts, _, _ = function_call(call)
+        parts, _, _ = split_call(call)
         allowed = SPARK_SOURCES if isinstance(call, exp.Table | exp.Lateral) else _spark_functions()
         if folded(parts[-1]) not in allowed and not is_ours(parts):
             raise InvalidInput(
@@ -154,7 +154,7 @@ def refuse_changes(
 ) -> None:
     """Raise InvalidInput if a query calls a function that changes data, except for `allowed`."""
     for call in _calls(query):
-        found = registry.find(session, function_call(call)[0])
+        found = registry.find(session, split_call(call)[0])
         if call is not allowed and found is not None and found.function.changes:
             raise InvalidInput(
                 f"{what} calls {found}, which changes data.",

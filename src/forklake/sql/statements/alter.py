@@ -36,7 +36,7 @@ Name = tuple[str, ...]
 
 def run_alter(session: Session, statement: exp.Alter) -> Result:
     """Run ALTER."""
-    kind, name = str(statement.args["kind"]), nodes.names(statement.this)
+    kind, name = str(statement.args["kind"]), nodes.name_parts(statement.this)
     try:
         _require(session, kind, name)
     except NotFound:
@@ -81,7 +81,7 @@ def _change(session: Session, kind: str, name: Name, action: exp.Expr) -> None:
 
 
 def _add_column(session: Session, name: Name, action: exp.ColumnDef) -> None:
-    path = nodes.names(action.this)
+    path = nodes.name_parts(action.this)
     spec = column_spec(action)
     if not spec.nulls_allowed:
         raise Unsupported(
@@ -106,7 +106,7 @@ def _drop(session: Session, name: Name, action: exp.Drop) -> None:
         raise Unsupported(
             "DROP CONSTRAINT is not supported.", remedy="Tables have no constraints to drop."
         )
-    path = nodes.names(action.args["tables"][0])
+    path = nodes.name_parts(action.args["tables"][0])
     if not action.args.get("exists") or _has_column(session, name, path):
         session.drop_column(name, joined_name(path))
 
@@ -125,7 +125,7 @@ def _has_column(session: Session, name: Name, path: Name) -> bool:
 
 
 def _rename_column(session: Session, name: Name, action: exp.RenameColumn) -> None:
-    session.rename_column(name, joined_name(nodes.names(action.this)), action.args["to"].name)
+    session.rename_column(name, joined_name(nodes.name_parts(action.this)), action.args["to"].name)
 
 
 def _rename_table(session: Session, name: Name, action: exp.AlterRename) -> None:
@@ -133,7 +133,7 @@ def _rename_table(session: Session, name: Name, action: exp.AlterRename) -> None
 
 
 def _new_name(action: exp.AlterRename) -> str:
-    parts = nodes.names(action.this)
+    parts = nodes.name_parts(action.this)
     if len(parts) != 1:
         raise Unsupported(
             f"RENAME TO {'.'.join(parts)} cannot move an object to another schema.",
@@ -143,7 +143,7 @@ def _new_name(action: exp.AlterRename) -> str:
 
 
 def _alter_column(session: Session, name: Name, action: exp.AlterColumn) -> None:
-    path = nodes.names(action.this)
+    path = nodes.name_parts(action.this)
     if "allow_null" in action.args:
         session.set_not_null(name, joined_name(path), not action.args["allow_null"])
     elif action.args.get("drop"):
@@ -203,7 +203,7 @@ def _reset(session: Session, name: Name, action: nodes.AlterReset) -> None:
 def _sort_key(node: exp.Ordered) -> tuple[str, bool, bool]:
     """Return the name of a column, whether it is sorted descending, and whether NULLs are first."""
     column = node.this
-    if not isinstance(column, exp.Column | exp.Identifier) or len(nodes.names(column)) != 1:
+    if not isinstance(column, exp.Column | exp.Identifier) or len(nodes.name_parts(column)) != 1:
         raise Unsupported(
             f"A table cannot be sorted by {column.sql('duckdb')}.",
             remedy="Sort it by columns, without expressions or nested fields.",
@@ -223,7 +223,7 @@ def _refuse(session: Session, name: Name, action: exp.AddConstraint) -> None:
 
 def run_comment(session: Session, statement: exp.Comment) -> Result:
     """Run COMMENT ON: set a comment, or remove it with NULL."""
-    kind, name = str(statement.args["kind"]), nodes.names(statement.this)
+    kind, name = str(statement.args["kind"]), nodes.name_parts(statement.this)
     text = None if isinstance(statement.expression, exp.Null) else statement.expression.name
     if kind == "SCHEMA":
         attachment, schema = session.schema_place(joined_name(name))

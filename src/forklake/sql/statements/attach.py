@@ -176,7 +176,7 @@ def run_detach(session: Session, statement: exp.Detach) -> Result:
 
 def run_use(session: Session, statement: exp.Use) -> Result:
     """Run USE: set the catalog and schema of unqualified names."""
-    session.use(joined_name(nodes.names(statement.this)))
+    session.use(joined_name(nodes.name_parts(statement.this)))
     return Result.done("USE")
 
 

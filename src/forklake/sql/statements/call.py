@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from forklake.errors import InvalidInput, NotFound
 from forklake.session.names import perhaps
-from forklake.sql.dialect.nodes import Call, function_call
+from forklake.sql.dialect.nodes import Call, split_call
 from forklake.sql.functions.registry import hidden_columns, known_names
 from forklake.sql.query.scalars import called
 from forklake.sql.query.snapshot_reads import Seen
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run_call(session: Session, statement: exp.Expression) -> Result:
     """Run CALL of a function by its full name, or as a function of an attached catalog."""
-    parts, positional, named = function_call(statement)
+    parts, positional, named = split_call(statement)
     rows = called(session, parts, positional, named)
     if rows is None:
         raise _not_callable(session, parts)

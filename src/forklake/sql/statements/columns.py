@@ -157,7 +157,7 @@ def column_spec(definition: exp.ColumnDef) -> ColumnSpec:
                     f"{rule.sql('duckdb')} is not supported in a column definition.",
                     remedy="Remove it from the statement.",
                 )
-    name = nodes.names(definition.this)[-1]
+    name = nodes.name_parts(definition.this)[-1]
     return ColumnSpec(name, kind, is_nullable, default, default_type, comment)
 
 
@@ -183,7 +183,7 @@ def _partition_key(node: exp.Expr) -> tuple[str, str]:
     if isinstance(node, exp.Identifier | exp.Column):
         return _key_column(node, node), "identity"
     if isinstance(node, exp.Func):
-        (name,), arguments, named = nodes.function_call(node)
+        (name,), arguments, named = nodes.split_call(node)
         if name.lower() in _TRANSFORMS and len(arguments) == 1 and not named:
             column = arguments[0]
             if isinstance(column, exp.TsOrDsToDate):  # sqlglot parses year(d) of Spark like this
@@ -193,7 +193,7 @@ def _partition_key(node: exp.Expr) -> tuple[str, str]:
 
 
 def _key_column(column: exp.Expr, key: exp.Expr) -> str:
-    path = nodes.names(column)
+    path = nodes.name_parts(column)
     if not isinstance(column, exp.Identifier | exp.Column) or len(path) != 1:
         raise _no_partition_key(key)
     return path[0]

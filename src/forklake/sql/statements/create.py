@@ -51,7 +51,7 @@ def create_schema(session: Session, statement: exp.Create) -> Result:
         raise Unsupported(
             "CREATE OR REPLACE SCHEMA is not supported.", remedy="Drop the schema first."
         )
-    name = joined_name(nodes.names(statement.this))
+    name = joined_name(nodes.name_parts(statement.this))
     session.create_schema(name, if_not_exists=bool(statement.args.get("exists")))
     return Result.done("CREATE SCHEMA")
 
@@ -70,7 +70,7 @@ def create_table(session: Session, statement: exp.Create) -> Result:
     if statement.expression is not None:
         return _create_from_query(session, statement, target, keys, has_data)
     session.create_table(
-        nodes.names(target),
+        nodes.name_parts(target),
         column_specs(target.expressions),
         partition_by=keys,
         comment=comment,
@@ -112,7 +112,7 @@ def _create_from_query(
     keys: list[tuple[str, str]],
     has_data: bool,
 ) -> Result:
-    name = nodes.names(target)
+    name = nodes.name_parts(target)
     is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
     with atomic(session):
         if not is_replaced and _is_taken(session, name, is_allowed=is_new):
@@ -181,7 +181,7 @@ def run_drop(session: Session, statement: exp.Drop) -> Result:
             "DROP of several objects at once is not supported.",
             remedy="Write one DROP for each object.",
         )
-    drop(session, nodes.names(targets[0]), statement)
+    drop(session, nodes.name_parts(targets[0]), statement)
     return Result.done(f"DROP {kind}")
 
 

@@ -14,7 +14,7 @@ from forklake.errors import NotFound, Unsupported
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.entities import Table
 from forklake.model.fields import Field
-from forklake.sql.dialect.nodes import names, time_travel
+from forklake.sql.dialect.nodes import name_parts, pop_time_travel
 from forklake.sql.functions.types import shown_default
 from forklake.sql.query.binding import schema_of
 from forklake.sql.query.stored_sql import refuse_changes
@@ -98,9 +98,9 @@ def _table_column(field: Field) -> dict[str, str | None]:
 
 def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
     """Return the columns of a table of the lake; None if the name means anything else."""
-    when = time_travel(table.copy())
+    when = pop_time_travel(table.copy())
     moment = NOW if when is None else moment_of(when)
-    parts = names(table)
+    parts = name_parts(table)
     if isinstance(table.this, exp.Func) or (len(parts) == 1 and parts[0] in session.frames):
         return None
     at: dict[str, Any] = {"version": moment.version, "timestamp": moment.timestamp}

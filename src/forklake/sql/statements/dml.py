@@ -13,7 +13,7 @@ from forklake.errors import InvalidInput
 from forklake.model.names import folded, quoted
 from forklake.session.names import split_name
 from forklake.sql.constants import is_default
-from forklake.sql.dialect.nodes import names
+from forklake.sql.dialect.nodes import name_parts
 from forklake.sql.query.names import Written
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
@@ -75,7 +75,7 @@ class _Changing:
         return "DEFAULT" if is_default(node) else self.text(node)
 
     def _path(self, node: exp.Expr) -> str:
-        parts = names(node)
+        parts = name_parts(node)
         is_column = folded(parts[0]) in {folded(one) for one in self.columns}
         if len(parts) > 1 and not is_column and folded(parts[0]) == folded(self.target.alias):
             parts = parts[1:]
@@ -158,7 +158,7 @@ def run_update(session: Session, statement: exp.Expr) -> Result:
 def run_truncate(session: Session, statement: exp.Expr) -> Result:
     """Run TRUNCATE [TABLE] …."""
     with atomic(session):
-        count = sum(session.truncate(names(table)) for table in statement.expressions)
+        count = sum(session.truncate(name_parts(table)) for table in statement.expressions)
     return Result.counted("TRUNCATE", count)
 
 
@@ -238,7 +238,9 @@ def _insert_values(changing: _Changing, then: exp.Insert) -> dict[str, str] | No
     values = then.expression
     if not values or isinstance(then.this, exp.Star):
         return None
-    columns = [names(one)[-1] for one in then.this.expressions] if then.this else changing.columns
+    columns = (
+        [name_parts(one)[-1] for one in then.this.expressions] if then.this else changing.columns
+    )
     if len(columns) != len(values.expressions):
         raise InvalidInput(
             f"INSERT names {len(columns)} columns but has {len(values.expressions)} values.",

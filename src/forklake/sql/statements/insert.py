@@ -12,7 +12,7 @@ from forklake.model.fields import Field
 from forklake.model.names import folded
 from forklake.session.names import perhaps
 from forklake.sql import constants
-from forklake.sql.dialect.nodes import names
+from forklake.sql.dialect.nodes import name_parts
 from forklake.sql.query.names import Written
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
@@ -89,7 +89,7 @@ def _insert_cells(
 ) -> Result:
     from forklake.session.insert import insert
 
-    place = session.resolve(names(statement.this))
+    place = session.resolve(name_parts(statement.this))
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
         fields = change.transaction.state.fields(table)
@@ -144,7 +144,7 @@ def _insert_query(
 ) -> Result:
     from forklake.sql.query.binding import Binding
 
-    target = names(statement.this)
+    target = name_parts(statement.this)
     with atomic(session), Binding(session, session.dialect) as binding:
         place = session.resolve(target)
         table = session.find_table(session.viewing(place.attachment), place)

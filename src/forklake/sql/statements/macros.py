@@ -12,7 +12,7 @@ from forklake.model.names import folded
 from forklake.sql import constants
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import TABLE_MACRO
-from forklake.sql.dialect.stored import stored_text, tables_in
+from forklake.sql.dialect.stored import find_tables, stored_text
 from forklake.sql.query.stored_sql import check_body, refuse_built_in
 from forklake.sql.results import Result
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def create_macro(session: Session, statement: exp.Create) -> Result:
     """Run CREATE MACRO. Overloads differ in the number of their parameters."""
-    place = session.resolve(nodes.names(statement.this.this))
+    place = session.resolve(nodes.name_parts(statement.this.this))
     refuse_built_in(place.table)
     overloads = statement.expression.expressions
     type = _type(overloads, place.table)
@@ -67,7 +67,7 @@ def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name:
             f"Macro '{name}' has two parameters of the same name.", remedy="Rename one of them."
         )
     check_body(session, overload.this, f"The macro '{name}'", home)
-    for table in tables_in(overload.this):
+    for table in find_tables(overload.this):
         _require_relation(session, table)
     return MacroSpec(
         stored_text(overload.this, session, home),
@@ -79,7 +79,7 @@ def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name:
 
 def _require_relation(session: Session, table: exp.Table) -> None:
     """Raise NotFound if a table in a macro does not exist."""
-    place = session.resolve(nodes.names(table))
+    place = session.resolve(nodes.name_parts(table))
     view = session.viewing(place.attachment)
     if view.state.find_relation(place.table, place.schema) is None:
         session.find_table(view, place)

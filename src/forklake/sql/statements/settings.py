@@ -22,7 +22,7 @@ _ISOLATION = "isolation_level"
 def run_set(session: Session, statement: exp.Set) -> Result:
     """Run SET of the schema of unqualified names, or of the isolation level."""
     for item in statement.expressions:
-        setting = ".".join(nodes.names(item.this.this)) if item.this is not None else ""
+        setting = ".".join(nodes.name_parts(item.this.this)) if item.this is not None else ""
         if setting.lower() not in {*_PLACES, _ISOLATION} or item.args.get("kind") == "VARIABLE":
             raise _unknown(setting)
         if item.args.get("kind") in {"GLOBAL", "LOCAL"}:

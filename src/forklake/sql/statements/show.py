@@ -13,8 +13,8 @@ from forklake.errors import InvalidInput, NotFound
 from forklake.model.duckdb_types import duckdb_type
 from forklake.model.names import folded
 from forklake.session.names import perhaps
-from forklake.sql.dialect.nodes import names
-from forklake.sql.dialect.stored import aliases_of
+from forklake.sql.dialect.nodes import name_parts
+from forklake.sql.dialect.stored import parse_aliases
 from forklake.sql.functions.catalog_objects import (
     SeenSchema,
     SeenTable,
@@ -75,7 +75,7 @@ def _like_regex(pattern: str) -> re.Pattern[str]:
 
 def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]:
     """Return the schema that FROM names, all of the catalog that it names, or the current one."""
-    match names(place):
+    match name_parts(place):
         case () if session.current is None:
             raise NotFound(
                 "No catalog is current.",
@@ -115,7 +115,7 @@ def _schema(session: Session, alias: str, schema: str) -> SeenSchema:
 
 def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[SeenSchema]:
     """Return the schemas of one catalog, or of all attached ones."""
-    match names(place):
+    match name_parts(place):
         case ():
             return all_schemas(session)
         case (alias,):
@@ -162,7 +162,7 @@ def _relation_row(one: SeenTable | SeenView) -> tuple[Any, ...]:
     if isinstance(one, SeenTable):
         known = [field.name for field in one.fields], [duckdb_type(field) for field in one.fields]
     else:
-        known = aliases_of(one.row.column_aliases), []
+        known = parse_aliases(one.row.column_aliases), []
     return one.catalog.alias, one.schema.name, one.name, *known, False
 
 

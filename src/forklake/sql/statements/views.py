@@ -11,7 +11,7 @@ from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import View
 from forklake.model.names import folded
 from forklake.sql.dialect import nodes
-from forklake.sql.dialect.stored import aliases_text, restored, stored_text, tables_in
+from forklake.sql.dialect.stored import find_tables, format_aliases, parse_stored_text, stored_text
 from forklake.sql.query.binding import schema_of
 from forklake.sql.query.stored_sql import check_body
 from forklake.sql.results import Result
@@ -28,7 +28,7 @@ def create_view(session: Session, statement: exp.Create) -> Result:
         raise InvalidInput(
             "CREATE VIEW has no query.", remedy="Write CREATE VIEW name AS SELECT …."
         )
-    place = session.resolve(nodes.names(target))
+    place = session.resolve(nodes.name_parts(target))
     aliases = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
     is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
     with session.changing(place.attachment) as change:
@@ -42,7 +42,7 @@ def create_view(session: Session, statement: exp.Create) -> Result:
             text,
             schema=place.schema,
             dialect=session.dialect,
-            column_aliases=aliases_text(aliases),
+            column_aliases=format_aliases(aliases),
             or_replace=is_replaced,
             if_not_exists=is_new,
         )
@@ -51,7 +51,7 @@ def create_view(session: Session, statement: exp.Create) -> Result:
 
 def _text(session: Session, query: exp.Expr, place: TableName) -> str:
     text = stored_text(query, session, place.attachment)
-    if restored(text, session.dialect, place.attachment.alias).find(exp.Placeholder):
+    if parse_stored_text(text, session.dialect, place.attachment.alias).find(exp.Placeholder):
         raise InvalidInput(
             "A view cannot have parameters.", remedy="Replace the parameters by values."
         )
@@ -79,9 +79,9 @@ def _reaches(
 ) -> bool:
     """Return whether a query reads the view `target`, directly or through other views."""
     seen = set() if seen is None else seen
-    for table in tables_in(query):
+    for table in find_tables(query):
         try:
-            place = session.resolve(nodes.names(table))
+            place = session.resolve(nodes.name_parts(table))
         except NotFound:
             continue
         state = session.viewing(place.attachment).state
@@ -91,7 +91,7 @@ def _reaches(
         if _is_same(place, target):
             return True
         seen.add(folded(str(place)))
-        inner = restored(found.sql, found.dialect, place.attachment.alias)
+        inner = parse_stored_text(found.sql, found.dialect, place.attachment.alias)
         with session.in_home(place.attachment, place.schema):
             if _reaches(session, inner, target, seen):
                 return True

@@ -14,7 +14,7 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 
 from forklake.errors import InvalidInput, Unsupported
 from forklake.sql.dialect.dialects import Forklake
-from forklake.sql.dialect.statements import Statements
+from forklake.sql.dialect.statements import StatementParser
 
 
 class PlainDuckDB(Forklake):
@@ -56,4 +56,4 @@ def _read(text: str, *, is_expression: bool) -> exp.Expr:
     if not is_expression:
         return parse_one(text, read=PlainDuckDB)
     dialect = PlainDuckDB()
-    return cast(Statements, dialect.parser()).parse_single(dialect.tokenize(text), text)
+    return cast(StatementParser, dialect.parser()).parse_single(dialect.tokenize(text), text)
