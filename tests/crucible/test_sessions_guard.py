@@ -16,7 +16,7 @@ from forklake.crucible.sessions.guard import AccessGuard
 from forklake.crucible.sessions.roots import require_inside
 from forklake.errors import Forbidden, NotFound, Unauthenticated
 from forklake.model.requests import CreateRequest
-from forklake.sql.dispatch import handlers
+from forklake.sql.dispatch import load_handlers
 from forklake.sql.functions import registry
 from forklake.sql.guard import FUNCTIONS, STATEMENTS
 from tests.access.conftest import World
@@ -29,7 +29,7 @@ REFUSALS = {"forbidden", "unsupported", "invalid_input", "not_found"}
 
 
 def test_every_statement_and_function_maps_to_an_operation() -> None:
-    assert STATEMENTS.keys() == handlers().keys()
+    assert STATEMENTS.keys() == load_handlers().keys()
     assert FUNCTIONS.keys() == registry.FUNCTIONS.keys()
     for operation in {*STATEMENTS.values(), *FUNCTIONS.values(), "session.open"}:
         assert isinstance(OPERATIONS[operation], Right)
@@ -288,7 +288,7 @@ def test_queued_statements_check_their_caller_again(metastore: Metastore) -> Non
     asking = AccessGuard(world.access)
 
     def run(caller: Caller) -> None:
-        with asking.act_as(caller), asking.statement(exp.Query):
+        with asking.act_as(caller), asking.authorize_statement(exp.Query):
             pass
 
     for caller in (token, world.alice, world.bob, LOCAL):

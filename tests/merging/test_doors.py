@@ -154,11 +154,14 @@ def test_sessions_of_a_service_check_the_same_rights(
     access.grants.add(LOCAL, "sales", "alice", Role.READER)
     guard = AccessGuard(access)
     with guard.act_as(access.authentication.identify(service.keys["alice"])):
-        guard.read(metastore, "sales")
+        guard.check_read(metastore, "sales")
         with pytest.raises(NotFound):
-            guard.read(metastore, "agent")
+            guard.check_read(metastore, "agent")
         access.grants.add(LOCAL, "agent", "alice", Role.READER)
-        with guard.merging(metastore, "agent", "sales", dry_run=True):
+        with guard.authorize_merge(metastore, "agent", "sales", dry_run=True):
             pass
-        with pytest.raises(Forbidden), guard.merging(metastore, "agent", "sales", dry_run=False):
+        with (
+            pytest.raises(Forbidden),
+            guard.authorize_merge(metastore, "agent", "sales", dry_run=False),
+        ):
             raise AssertionError

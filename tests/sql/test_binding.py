@@ -7,10 +7,10 @@ import pytest
 
 from forklake import Session
 from forklake.engines.spark.engine import Engine
-from forklake.engines.spark.local_rows import frame_of
+from forklake.engines.spark.local_rows import create_dataframe
 from forklake.errors import InvalidInput, NotFound
 from forklake.sql.dialect import parse
-from forklake.sql.query.binding import schema_of
+from forklake.sql.query.binding import analyze_schema
 
 _TABLE = """
     CREATE TABLE t (
@@ -48,7 +48,7 @@ def shop(lake: Session) -> Session:
 def test_query_shows_the_same_columns_with_rows_and_without(shop: Session) -> None:
     for text in _QUERIES:
         (query,) = parse(text)
-        shown = [(one.name, one.dataType) for one in schema_of(shop, query)]
+        shown = [(one.name, one.dataType) for one in analyze_schema(shop, query)]
         assert shown == [(one.name, one.dataType) for one in shop.query(query).schema], text
     assert names_in(shop) == []
 
@@ -63,7 +63,7 @@ def test_query_gets_the_same_error_with_rows_and_without(shop: Session) -> None:
     ):
         (query,) = parse(text)
         with pytest.raises((InvalidInput, NotFound)) as without_rows:
-            schema_of(shop, query)
+            analyze_schema(shop, query)
         with pytest.raises(without_rows.type) as with_rows:
             shop.query(query)
         assert str(without_rows.value) == str(with_rows.value)
@@ -101,15 +101,15 @@ def test_cached_single_row_frames_are_distinguished(lake: Session) -> None:
     tables.append(pa.table({"a": pa.array([1], pa.int32())}))
     for _ in range(2):
         for table in tables:
-            frame = frame_of(lake.engine, table)
+            frame = create_dataframe(lake.engine, table)
             assert frame.columns == table.column_names
             assert frame.toArrow().column(0).to_pylist() == table.column(0).to_pylist()
-    assert frame_of(lake.engine, tables[-1]).dtypes == [("a", "int")]
+    assert create_dataframe(lake.engine, tables[-1]).dtypes == [("a", "int")]
 
 
 def test_cache_of_single_row_frames_is_bounded(lake: Session) -> None:
-    first = frame_of(lake.engine, pa.table({"n": [0]}))
-    assert frame_of(lake.engine, pa.table({"n": [0]})) is first
+    first = create_dataframe(lake.engine, pa.table({"n": [0]}))
+    assert create_dataframe(lake.engine, pa.table({"n": [0]})) is first
     for number in range(1, 101):
-        frame_of(lake.engine, pa.table({"n": [number]}))
-    assert frame_of(lake.engine, pa.table({"n": [0]})) is not first
+        create_dataframe(lake.engine, pa.table({"n": [number]}))
+    assert create_dataframe(lake.engine, pa.table({"n": [0]})) is not first

@@ -19,7 +19,7 @@ from forklake.sql.dialect.parsing import parse
 
 
 def value(text: str) -> object:
-    return constants.value(sqlglot.parse_one(text, read="duckdb"))
+    return constants.evaluate_constant(sqlglot.parse_one(text, read="duckdb"))
 
 
 def test_ordinary_constants_equal_those_of_duckdb() -> None:
@@ -68,7 +68,7 @@ def test_slow_literals_are_computed_by_a_child(what: str) -> None:
     assert not is_plain(tree)
     started = time.monotonic()
     with suppress(InvalidInput):
-        constants.value(tree)
+        constants.evaluate_constant(tree)
     assert time.monotonic() - started < 2 * evaluation.SECONDS
 
 
@@ -104,7 +104,7 @@ def test_a_child_with_grown_memory_is_replaced() -> None:
 @pytest.mark.parametrize("given", [[[1] * 300_000], [{"a": [[]] * 300_000}], [10**5000]])
 def test_parameters_that_are_too_large_are_refused(given: list[object]) -> None:
     with pytest.raises(InvalidInput):
-        parameters.given(parse("SELECT ?"), given)
+        parameters.bind_parameters(parse("SELECT ?"), given)
 
 
 @pytest.mark.parametrize(

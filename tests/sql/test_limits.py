@@ -10,7 +10,7 @@ from forklake import Session
 from forklake.errors import Cancelled, InvalidInput
 from forklake.sql.dialect import parse
 from forklake.sql.guard import Guard
-from forklake.sql.limits import MOST_TOKENS, check_text, checking
+from forklake.sql.limits import MAX_TOKENS, cancellation_checks, check_text
 
 DEEP = {
     "parentheses": "SELECT " + "(" * 5000 + "1" + ")" * 5000,
@@ -93,9 +93,9 @@ def test_queries_that_grow_during_binding_are_refused(lake: Session) -> None:
 
 
 def test_a_long_literal_is_one_token() -> None:
-    check_text("SELECT length('" + "a, " * MOST_TOKENS + "')")
+    check_text("SELECT length('" + "a, " * MAX_TOKENS + "')")
     with pytest.raises(InvalidInput, match="tokens"):
-        check_text("SELECT " + "a, " * MOST_TOKENS)
+        check_text("SELECT " + "a, " * MAX_TOKENS)
 
 
 def test_parsing_ends_when_the_statement_is_cancelled() -> None:
@@ -106,7 +106,7 @@ def test_parsing_ends_when_the_statement_is_cancelled() -> None:
             raise Cancelled("The statement was cancelled.", reason="cancelled")
 
     text = "SELECT " + ", ".join(f"a + {n}" for n in range(50000))
-    with checking(proceed), pytest.raises(Cancelled):
+    with cancellation_checks(proceed), pytest.raises(Cancelled):
         parse(text)
 
 

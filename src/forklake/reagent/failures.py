@@ -18,11 +18,11 @@ def to_error(reason: BaseException) -> ForklakeError:
 
 def _convert_spark_error(reason: BaseException) -> ForklakeError | None:
     from forklake.engines.spark.failures import is_of_spark
-    from forklake.engines.spark.query_failures import explanation
+    from forklake.engines.spark.query_failures import translate_spark_error
 
     if not is_of_spark(reason):
         return None
-    explained = explanation(reason)
+    explained = translate_spark_error(reason)
     if explained is not None:
         return explained
     return ForklakeError(

@@ -35,7 +35,7 @@ class StoppableGuard(Guard):
         self.thread = 0  # id of the thread that runs a statement
 
     @contextmanager
-    def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
+    def authorize_statement(self, kind: type[exp.Expr]) -> Iterator[None]:
         self.proceed()
         self.thread = threading.get_ident()
         yield

@@ -22,71 +22,73 @@ from forklake.sql import limits
 
 # Nodes that make an expression depend on rows, or let it run long: a lambda in DuckDB cannot be
 # interrupted.
-_OF_ROWS = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
+_ROW_DEPENDENT = (exp.Column, exp.Query, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
 
-_MOST_SHOWN = 200  # characters of an expression in an error
-_MOST_TEXT = 16 * 2**20  # characters; longer queries are evaluated in another process
-_BATCH = 2048  # rows; for a million, each column would take 8 MB at once
-_MOST_NESTED = 2**20  # bytes of a nested value, which takes many times as much in Python
+_MAX_SHOWN = 200  # characters of an expression in an error
+_MAX_QUERY_LENGTH = 16 * 2**20  # characters; longer queries are evaluated in another process
+_BATCH_ROWS = 2048  # rows; for a million, each column would take 8 MB at once
+_MAX_NESTED_BYTES = 2**20  # bytes of a nested value, which takes many times as much in Python
 
 
 def is_constant(node: exp.Expr) -> bool:
     """Return whether an expression contains no column names and no queries."""
-    return node.find(*_OF_ROWS) is None
+    return node.find(*_ROW_DEPENDENT) is None
 
 
-def value(node: exp.Expr) -> Any:
+def evaluate_constant(node: exp.Expr) -> Any:
     """Return the value of a constant expression as a Python object."""
     text = node.sql("duckdb")
     if not is_constant(node):
         raise InvalidInput(
-            f"The expression {text[:_MOST_SHOWN]} is not constant.",
+            f"The expression {text[:_MAX_SHOWN]} is not constant.",
             remedy="Write a constant value that refers to no columns.",
         )
-    found = _compute(f"SELECT {text}", text, [(node, "")])
-    if pa.types.is_nested(found.schema.types[0]) and found.nbytes > _MOST_NESTED:
+    result = _evaluate_query(f"SELECT {text}", text, [(node, "")])
+    if pa.types.is_nested(result.schema.types[0]) and result.nbytes > _MAX_NESTED_BYTES:
         raise InvalidInput(
-            f"The value {text[:_MOST_SHOWN]} has too many elements.",
+            f"The value {text[:_MAX_SHOWN]} has too many elements.",
             remedy="Put the elements into a table.",
         )
     try:
-        return found.to_pylist()[0]["value"]
+        return result.to_pylist()[0]["value"]
     except (OverflowError, ValueError) as reason:  # infinity, and years beyond 9999
         raise InvalidInput(
-            f"The value {text[:_MOST_SHOWN]} cannot be represented in Python: {reason}.",
+            f"The value {text[:_MAX_SHOWN]} cannot be represented in Python: {reason}.",
             remedy="Use a finite value in the years 1 to 9999.",
         ) from None
 
 
-def rows(cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: str) -> pa.Table:
+def evaluate_rows(
+    cells: Sequence[Sequence[exp.Expr]], fields: Sequence[Field], table: str
+) -> pa.Table:
     """Return rows of constant expressions, converted to the columns of a table."""
-    listed = ", ".join(
-        f"({', '.join(_cell(cell, field) for cell, field in zip(row, fields, strict=True))})"
+    values = ", ".join(
+        f"({', '.join(_cell_text(cell, field) for cell, field in zip(row, fields, strict=True))})"
         for row in cells
     )
     trees = [
-        (_tree(cell, field), duckdb_type(field))
+        (_cell_tree(cell, field), duckdb_type(field))
         for row in cells
         for cell, field in zip(row, fields, strict=True)
     ]
-    found = _compute(f"FROM (VALUES {listed})", f"for table '{table}'", trees)
+    result = _evaluate_query(f"FROM (VALUES {values})", f"for table '{table}'", trees)
     columns = [
         retyped(column, arrow_type(field))
-        for column, field in zip(found.columns, fields, strict=True)
+        for column, field in zip(result.columns, fields, strict=True)
     ]
     return pa.table(columns, names=[field.name for field in fields])
 
 
-def _tree(cell: exp.Expr, field: Field) -> exp.Expr:
+def _cell_tree(cell: exp.Expr, field: Field) -> exp.Expr:
     """Return the expression to evaluate for a cell: itself, or the default of its column."""
     if not is_default(cell):
         return cell
-    return sqlglot.parse_one(_default(field), read="duckdb")
+    return sqlglot.parse_one(_default_text(field), read="duckdb")
 
 
-def _cell(cell: exp.Expr, field: Field) -> str:
-    text = _default(field) if is_default(cell) else cell.sql("duckdb")
-    limits.check()
+def _cell_text(cell: exp.Expr, field: Field) -> str:
+    text = _default_text(field) if is_default(cell) else cell.sql("duckdb")
+    limits.check_cancellation()
     return f"CAST({text} AS {duckdb_type(field)})"
 
 
@@ -97,7 +99,7 @@ def is_default(cell: exp.Expr) -> bool:
     return is_bare and cell.sql().upper() == "DEFAULT"
 
 
-def _default(field: Field) -> str:
+def _default_text(field: Field) -> str:
     if field.default_value is None:
         return "NULL"
     if field.default_value_type == "literal" and not field.fields:
@@ -105,21 +107,21 @@ def _default(field: Field) -> str:
     return field.default_value
 
 
-def _compute(query: str, what: str, trees: Sequence[tuple[exp.Expr, str]]) -> pa.Table:
+def _evaluate_query(query: str, what: str, trees: Sequence[tuple[exp.Expr, str]]) -> pa.Table:
     """Return the rows of a query, in which the trees are cast to types."""
-    others = [tree for tree, kind in trees if not is_plain(tree, kind)]
-    for tree in others:
+    uncommon = [tree for tree, kind in trees if not is_plain(tree, kind)]
+    for tree in uncommon:
         require_computable(tree.sql("duckdb"))
     try:
-        if len(query) <= _MOST_TEXT and not others:
+        if len(query) <= _MAX_QUERY_LENGTH and not uncommon:
             with calculator() as cursor:
-                found = cursor.execute(query).to_arrow_table(_BATCH)
+                result = cursor.execute(query).to_arrow_table(_BATCH_ROWS)
         else:
-            found = evaluate(query)
+            result = evaluate(query)
     except (duckdb.Error, EvaluationError) as reason:
         message = str(reason).split("\n", 1)[0].split(": ", 1)[-1]
         raise InvalidInput(
-            f"A value {what[:_MOST_SHOWN]} cannot be computed: {message}",
+            f"A value {what[:_MAX_SHOWN]} cannot be computed: {message}",
             remedy="Correct the value.",
         ) from None
-    return found if query.startswith("FROM") else found.rename_columns(["value"])
+    return result if query.startswith("FROM") else result.rename_columns(["value"])

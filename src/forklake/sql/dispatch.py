@@ -49,28 +49,28 @@ _REPEATABLE = (
 
 
 @cache
-def handlers() -> dict[type[exp.Expr], Handler]:
+def load_handlers() -> dict[type[exp.Expr], Handler]:
     """Return the functions that run statements, by class of the statement."""
-    found: dict[type[exp.Expr], Handler] = {}
+    loaded: dict[type[exp.Expr], Handler] = {}
     for name in _MODULES:
-        found.update(import_module(f"forklake.sql.statements.{name}").HANDLERS)
-    return found
+        loaded.update(import_module(f"forklake.sql.statements.{name}").HANDLERS)
+    return loaded
 
 
-def answer(session: Session, statement: exp.Expr) -> Result:
+def dispatch_statement(session: Session, statement: exp.Expr) -> Result:
     """Run one statement and return its result."""
-    table = handlers()
+    loaded = load_handlers()
     for kind in type(statement).__mro__:
-        if kind in table:
-            with session.guard.statement(kind):
-                return _run(session, table[kind], statement)
+        if kind in loaded:
+            with session.guard.authorize_statement(kind):
+                return _run_handler(session, loaded[kind], statement)
     raise Unsupported(
         f"The statement {statement.key.upper()} is not supported.",
         remedy="See the list of statements in the documentation.",
     )
 
 
-def _run(session: Session, handler: Handler, statement: exp.Expr) -> Result:
+def _run_handler(session: Session, handler: Handler, statement: exp.Expr) -> Result:
     if session.in_transaction:
         try:
             return handler(session, statement)

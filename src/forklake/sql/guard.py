@@ -93,42 +93,42 @@ FUNCTIONS: dict[str, str] = {
 class Guard:
     """Guard that allows every operation. Subclasses raise an error for what they refuse."""
 
-    def statement(self, kind: type[exp.Expr]) -> AbstractContextManager[None]:
+    def authorize_statement(self, kind: type[exp.Expr]) -> AbstractContextManager[None]:
         """Check that a statement of this class may run; return the context to run it in."""
         return nullcontext()
 
-    def function(self, name: str) -> AbstractContextManager[None]:
+    def authorize_function(self, name: str) -> AbstractContextManager[None]:
         """Check that a function of the lake may run; return the context to run it in."""
         return nullcontext()
 
-    def change(self, attachment: Attachment) -> AbstractContextManager[None]:
+    def authorize_change(self, attachment: Attachment) -> AbstractContextManager[None]:
         """Check that a catalog may be changed; return the context to change it in."""
         return nullcontext()
 
     def proceed(self) -> None:
         """Raise an error if the running statement was canceled or may not be committed."""
 
-    def dialect(self, name: str) -> None:
+    def check_dialect(self, name: str) -> None:
         """Check that statements, views or macros in this dialect may be used."""
 
-    def files(self, patterns: Sequence[str]) -> None:
+    def check_files(self, patterns: Sequence[str]) -> None:
         """Check that files may be read by their paths."""
 
-    def metadata(self, table: str) -> None:
+    def check_metadata_table(self, table: str) -> None:
         """Check that all rows of a metadata table may be read."""
 
     def shows_keys(self) -> bool:
         """Return whether functions may show the keys of encrypted files."""
         return True
 
-    def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
+    def list_catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
         """Yield the catalogs of a metastore that may be listed."""
         return metastore.all_catalogs()
 
-    def read(self, metastore: Metastore, name: str) -> None:
+    def check_read(self, metastore: Metastore, name: str) -> None:
         """Check that a catalog, which need not be attached, may be read."""
 
-    def merging(
+    def authorize_merge(
         self, metastore: Metastore, source: str, target: str, *, dry_run: bool
     ) -> AbstractContextManager[None]:
         """Check that `source` may be merged into `target`; return the context to merge in."""

@@ -17,11 +17,11 @@ from sqlglot import exp
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
 
-MOST_TOKENS = 250_000  # of a text
-MOST_NODES = 25_000  # of a query, after its macros and names are expanded
-MOST_SOURCES = 500  # tables of a query, including those of its views and WITH clauses
-MOST_GROUPINGS = 4096  # grouping sets of a GROUP BY; CUBE of 12 columns has so many
-INTERVAL = 500  # steps between two checks for cancellation
+MAX_TOKENS = 250_000  # of a text
+MAX_NODES = 25_000  # of a query, after its macros and names are expanded
+MAX_SOURCES = 500  # tables of a query, including those of its views and WITH clauses
+MAX_GROUPINGS = 4096  # grouping sets of a GROUP BY; CUBE of 12 columns has so many
+CHECK_INTERVAL = 500  # steps between two checks for cancellation
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -29,7 +29,7 @@ _proceed: ContextVar[Callable[[], None] | None] = ContextVar("proceed", default=
 
 
 @contextmanager
-def checking(proceed: Callable[[], None]) -> Iterator[None]:
+def cancellation_checks(proceed: Callable[[], None]) -> Iterator[None]:
     """Set the function that `check` calls inside of the block, in this thread.
 
     `proceed` raises an error once the statement is canceled.
@@ -41,7 +41,7 @@ def checking(proceed: Callable[[], None]) -> Iterator[None]:
         _proceed.reset(before)
 
 
-def check() -> None:
+def check_cancellation() -> None:
     """Raise an error if the current statement was canceled."""
     proceed = _proceed.get()
     if proceed is not None:
@@ -50,9 +50,9 @@ def check() -> None:
 
 def check_text(text: str) -> None:
     """Raise InvalidInput if a text has too many tokens to be parsed."""
-    if len(text) > MOST_TOKENS and _TOKEN.subn("", _QUOTED.sub("0", text))[1] > MOST_TOKENS:
+    if len(text) > MAX_TOKENS and _TOKEN.subn("", _QUOTED.sub("0", text))[1] > MAX_TOKENS:
         raise InvalidInput(
-            f"The SQL text has more than {MOST_TOKENS:,} tokens.",
+            f"The SQL text has more than {MAX_TOKENS:,} tokens.",
             remedy="Send it in parts; insert many rows from a file or a DataFrame.",
         )
 
@@ -62,27 +62,27 @@ def check_values(values: object) -> None:
 
     Each takes about as much memory as a word of a text.
     """
-    count, left = 0, [values]
-    while left:
-        one = left.pop()
+    count, remaining = 0, [values]
+    while remaining:
+        one = remaining.pop()
         count += 1
         if isinstance(one, Mapping):
-            left.extend(one.values())
+            remaining.extend(one.values())
         elif isinstance(one, list | tuple):
-            left.extend(one)
-        if count + len(left) > MOST_TOKENS:
+            remaining.extend(one)
+        if count + len(remaining) > MAX_TOKENS:
             raise InvalidInput(
-                f"The parameters have more than {MOST_TOKENS:,} values.",
+                f"The parameters have more than {MAX_TOKENS:,} values.",
                 remedy="Insert many rows from a file or a DataFrame.",
             )
 
 
 def check_nodes(count: int) -> None:
     """Raise InvalidInput if a query is too large, or an error if its statement was canceled."""
-    check()
-    if count > MOST_NODES:
+    check_cancellation()
+    if count > MAX_NODES:
         raise InvalidInput(
-            f"The query has more than {MOST_NODES:,} expression nodes after its macros and"
+            f"The query has more than {MAX_NODES:,} expression nodes after its macros and"
             " names were expanded.",
             remedy="Put long lists of values into a table, and call fewer macros.",
         )
@@ -91,9 +91,9 @@ def check_nodes(count: int) -> None:
 def check_groupings(query: exp.Expr) -> None:
     """Raise InvalidInput if a GROUP BY has too many grouping sets; Spark cannot stop planning."""
     for group in query.find_all(exp.Group):
-        if math.prod(map(_count_groupings, group.expressions)) > MOST_GROUPINGS:
+        if math.prod(map(_count_groupings, group.expressions)) > MAX_GROUPINGS:
             raise InvalidInput(
-                f"A GROUP BY has more than {MOST_GROUPINGS:,} grouping sets.",
+                f"A GROUP BY has more than {MAX_GROUPINGS:,} grouping sets.",
                 remedy="Name the sets that you need: GROUP BY GROUPING SETS (…).",
             )
 
@@ -119,30 +119,32 @@ def count_sources(query: exp.Expr, weights: Mapping[str, int]) -> int:
 
 def check_sources(count: int) -> None:
     """Raise InvalidInput if a query reads too many tables."""
-    if count > MOST_SOURCES:
+    if count > MAX_SOURCES:
         raise InvalidInput(
-            f"The query reads more than {MOST_SOURCES} tables, including those of its views and"
+            f"The query reads more than {MAX_SOURCES} tables, including those of its views and"
             " WITH clauses.",
             remedy="Store the rows of a frequently used view in a table: CREATE TABLE … AS SELECT.",
         )
 
 
-def _count_sources(node: exp.Expr, weights: Mapping[str, int], known: Mapping[str, int]) -> int:
-    known = dict(known)
-    defined = node.args.get("with_")
-    for one in defined.expressions if defined is not None else ():
-        count = _count_sources(one.this, weights, known)
+def _count_sources(node: exp.Expr, weights: Mapping[str, int], counts: Mapping[str, int]) -> int:
+    counts = dict(counts)
+    with_clause = node.args.get("with_")
+    for one in with_clause.expressions if with_clause is not None else ():
+        count = _count_sources(one.this, weights, counts)
         check_sources(count)
-        known[folded(one.alias)] = max(1, count)
+        counts[folded(one.alias)] = max(1, count)
     total = 0
-    for one in node.walk(prune=lambda inner: inner is not node and _has_names(inner, defined)):
-        if one is not node and one is not defined and _has_names(one, defined):
-            total += _count_sources(one, weights, known)
+    for one in node.walk(
+        prune=lambda inner: inner is not node and _has_with_clause(inner, with_clause)
+    ):
+        if one is not node and one is not with_clause and _has_with_clause(one, with_clause):
+            total += _count_sources(one, weights, counts)
         elif isinstance(one, exp.Table):
             name = folded(one.name)
-            total += known[name] if name in known and not one.db else weights.get(one.name, 1)
+            total += counts[name] if name in counts and not one.db else weights.get(one.name, 1)
     return total
 
 
-def _has_names(node: exp.Expr, defined: exp.Expr | None) -> bool:
-    return node is defined or node.args.get("with_") is not None
+def _has_with_clause(node: exp.Expr, with_clause: exp.Expr | None) -> bool:
+    return node is with_clause or node.args.get("with_") is not None

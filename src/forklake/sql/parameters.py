@@ -15,22 +15,22 @@ from forklake.errors import InvalidInput
 from forklake.sql import limits
 from forklake.sql.dialect.nodes import Prepare
 
-_MOST_BITS = 1024  # of a number, as DOUBLE has: Python writes no number of many digits
+_MAX_BITS = 1024  # of a number, as DOUBLE has: Python writes no number of many digits
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
 
 
-def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Expr]:
+def bind_parameters(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Expr]:
     """Return the statements with values in place of parameters. Every value must be used."""
-    wanted = sorted(
-        (node for statement in statements for node in _placeholders(statement)),
+    placeholders = sorted(
+        (node for statement in statements for node in _find_placeholders(statement)),
         key=lambda node: node.meta["start"],
     )
-    if not wanted and not parameters:
+    if not placeholders and not parameters:
         return list(statements)
     limits.check_values(parameters)
-    names = list(_name_parameters(wanted))
-    values = _by_name(parameters)
+    names = list(_name_parameters(placeholders))
+    values = _values_by_name(parameters)
     missing = sorted({name for name in names if name not in values})
     unused = sorted(set(values) - set(names))
     if missing or unused:
@@ -41,17 +41,17 @@ def given(statements: Sequence[exp.Expr], parameters: Parameters) -> list[exp.Ex
             remedy="Pass one value for each parameter: a sequence for ? and $1, a mapping for"
             " $name.",
         )
-    replaced = list(statements)
-    for node, name in zip(wanted, names, strict=True):
+    bound = list(statements)
+    for node, name in zip(placeholders, names, strict=True):
         literal = literal_of(values[name])
-        if node in replaced:
-            replaced[replaced.index(node)] = literal
+        if node in bound:
+            bound[bound.index(node)] = literal
         else:
             node.replace(literal)
-    return replaced
+    return bound
 
 
-def _placeholders(statement: exp.Expr) -> Iterator[exp.Expr]:
+def _find_placeholders(statement: exp.Expr) -> Iterator[exp.Expr]:
     if not isinstance(statement, Prepare):  # its values come with EXECUTE
         yield from statement.find_all(exp.Placeholder, exp.Parameter)
 
@@ -67,7 +67,7 @@ def _name_parameters(nodes: Sequence[exp.Expr]) -> Iterator[str]:
         yield name
 
 
-def _by_name(parameters: Parameters) -> dict[str, Any]:
+def _values_by_name(parameters: Parameters) -> dict[str, Any]:
     if isinstance(parameters, Mapping):
         return dict(parameters)
     return {str(number): value for number, value in enumerate(parameters or (), 1)}
@@ -84,7 +84,7 @@ def literal_of(value: Any) -> exp.Expr:
             return exp.Null()
         case bool():
             return exp.Boolean(this=value)
-        case int() if value.bit_length() > _MOST_BITS:
+        case int() if value.bit_length() > _MAX_BITS:
             raise InvalidInput(
                 "A parameter is a number beyond the range of DOUBLE.",
                 remedy="Give a smaller number, or a text.",
@@ -111,9 +111,9 @@ def literal_of(value: Any) -> exp.Expr:
         case time():
             return _cast_literal(value.isoformat(), "TIME")
         case timedelta():
-            return _interval(value)
+            return _interval_literal(value)
         case Mapping():
-            return exp.Struct(expressions=[_field(key, one) for key, one in value.items()])
+            return exp.Struct(expressions=[_struct_field(key, one) for key, one in value.items()])
         case list() | tuple():
             return exp.Array(expressions=[literal_of(one) for one in value])
     raise InvalidInput(
@@ -127,7 +127,7 @@ def _number_literal(digits: str, is_negative: bool) -> exp.Expr:
     return exp.Neg(this=number) if is_negative else number
 
 
-def _field(name: object, value: Any) -> exp.Expr:
+def _struct_field(name: object, value: Any) -> exp.Expr:
     key = exp.to_identifier(str(name), quoted=True)
     return exp.PropertyEQ(this=key, expression=literal_of(value))
 
@@ -136,6 +136,6 @@ def _cast_literal(text: str, kind: str) -> exp.Expr:
     return exp.cast(exp.Literal.string(text), kind, dialect="duckdb")
 
 
-def _interval(value: timedelta) -> exp.Expr:
-    whole = value // timedelta(microseconds=1)
-    return exp.Interval(this=exp.Literal.string(str(whole)), unit=exp.var("MICROSECONDS"))
+def _interval_literal(value: timedelta) -> exp.Expr:
+    microseconds = value // timedelta(microseconds=1)
+    return exp.Interval(this=exp.Literal.string(str(microseconds)), unit=exp.var("MICROSECONDS"))

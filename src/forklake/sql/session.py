@@ -15,13 +15,13 @@ from forklake.session import session as tables
 from forklake.session.attachments import Attachment, Attachments
 from forklake.session.unit_of_work import UnitOfWork
 from forklake.sql.guard import Guard
-from forklake.sql.parameters import Parameters, given
+from forklake.sql.parameters import Parameters, bind_parameters
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame, SparkSession
 DUCKDB, SPARK = "duckdb", "spark"
-_EMPTY = "Pass at least one statement."
+_EMPTY_REMEDY = "Pass at least one statement."
 
 
 def connect(spark: SparkSession | None = None) -> Session:
@@ -113,7 +113,7 @@ class Session(tables.Session):
     ) -> Iterator[UnitOfWork]:
         """Open a change of a catalog, and let the guard check it at its begin and its end."""
         with (
-            self.guard.change(attachment),
+            self.guard.authorize_change(attachment),
             super().changing(attachment, idempotency_key=idempotency_key) as change,
         ):
             yield change
@@ -124,7 +124,7 @@ class Session(tables.Session):
         changed = self._work.changed if self._work is not None else None
         if changed is None:
             return super().commit()
-        with self.guard.change(changed.attachment):
+        with self.guard.authorize_change(changed.attachment):
             return super().commit()
 
     def _note(self, change: UnitOfWork) -> None:
@@ -146,7 +146,7 @@ class Session(tables.Session):
         """Run statements and return the last result. Starts Spark only if a statement needs it."""
         results = list(self.run(text, parameters, dialect=dialect, frames=frames))
         if not results:
-            raise InvalidInput("The text contains no statement.", remedy=_EMPTY)
+            raise InvalidInput("The text contains no statement.", remedy=_EMPTY_REMEDY)
         return results[-1]
 
     def run(
@@ -159,32 +159,32 @@ class Session(tables.Session):
     ) -> Iterator[Result]:
         """Run statements in order and yield their results; each runs when its result is fetched."""
         from forklake.sql.dialect import parse
-        from forklake.sql.dispatch import answer
+        from forklake.sql.dispatch import dispatch_statement
 
         self._require_open()
         if dialect not in (DUCKDB, SPARK):
             raise InvalidInput(
                 f"Unknown SQL dialect {dialect!r}.", remedy=f"Use '{DUCKDB}' or '{SPARK}'."
             )
-        self.guard.dialect(dialect)
-        with self._reading():
-            statements = given(parse(text, dialect), parameters)
+        self.guard.check_dialect(dialect)
+        with self._apply_limits():
+            statements = bind_parameters(parse(text, dialect), parameters)
         for statement in statements:
             self.dialect, self.frames = dialect, frames or {}
             try:
-                with self._reading(), self.noticing_death():
-                    result = answer(self, statement)
+                with self._apply_limits(), self.noticing_death():
+                    result = dispatch_statement(self, statement)
             finally:
                 self.dialect, self.frames = DUCKDB, {}
             yield result
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _apply_limits(self) -> Iterator[None]:
         """Let the guard cancel parsing and translation; raise InvalidInput at too deep nesting."""
-        from forklake.sql.limits import checking
+        from forklake.sql.limits import cancellation_checks
 
         try:
-            with checking(self.guard.proceed):
+            with cancellation_checks(self.guard.proceed):
                 yield
         except RecursionError:
             raise InvalidInput(
@@ -201,5 +201,5 @@ class Session(tables.Session):
 
         with Binding(self, self.dialect) as binding:
             return self.engine.relations.make_fields_nullable(
-                binding.frame(node, may_change=may_change)
+                binding.to_relation(node, may_change=may_change)
             )

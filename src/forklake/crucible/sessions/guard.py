@@ -93,7 +93,7 @@ class AccessGuard(Guard):
     # Called by sessions
 
     @contextmanager
-    def statement(self, kind: type[exp.Expr]) -> Iterator[None]:
+    def authorize_statement(self, kind: type[exp.Expr]) -> Iterator[None]:
         self._proceed()
         # The statement may have waited in the queue for long: the credential may be invalid now.
         self.access.authentication.require_valid(self._caller)
@@ -107,7 +107,7 @@ class AccessGuard(Guard):
             yield
 
     @contextmanager
-    def function(self, name: str) -> Iterator[None]:
+    def authorize_function(self, name: str) -> Iterator[None]:
         self._proceed()
         operation = FUNCTIONS.get(name)
         if operation is None:
@@ -128,7 +128,7 @@ class AccessGuard(Guard):
             self._running = before
 
     @contextmanager
-    def change(self, attachment: Attachment) -> Iterator[None]:
+    def authorize_change(self, attachment: Attachment) -> Iterator[None]:
         running = self._running.operation
         operation = WRITE if running == READ else running
         self.require(attachment, operation)
@@ -138,7 +138,7 @@ class AccessGuard(Guard):
     def proceed(self) -> None:
         self._proceed()
 
-    def dialect(self, name: str) -> None:
+    def check_dialect(self, name: str) -> None:
         if name not in self._dialects:
             with self._audit_denial(f"dialect {name}"):
                 raise Forbidden(
@@ -146,11 +146,11 @@ class AccessGuard(Guard):
                     remedy=f"Use the dialect {' or '.join(self._dialects)}.",
                 )
 
-    def files(self, patterns: Sequence[str]) -> None:
+    def check_files(self, patterns: Sequence[str]) -> None:
         with self._audit_denial(", ".join(_SECRETS.sub("", one) for one in patterns)):
             require_inside(patterns, self._roots)
 
-    def metadata(self, table: str) -> None:
+    def check_metadata_table(self, table: str) -> None:
         with self._audit_denial(table):
             raise Forbidden(
                 f"The metadata table '{table}' cannot be read in sessions of the service.",
@@ -169,20 +169,20 @@ class AccessGuard(Guard):
             self.access.audit.record_denial(self._caller, READ, what)
             raise
 
-    def catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
+    def list_catalogs(self, metastore: Metastore) -> Iterator[CatalogRow]:
         after = ""
         while page := self.access.visible.catalogs(self._caller, after=after, limit=_PAGE):
             yield from page
             after = page[-1].catalog_name
 
-    def read(self, metastore: Metastore, name: str) -> None:
+    def check_read(self, metastore: Metastore, name: str) -> None:
         self.access.authorization.catalog(self._caller, name, "catalog.diff")
 
     @contextmanager
-    def merging(
+    def authorize_merge(
         self, metastore: Metastore, source: str, target: str, *, dry_run: bool
     ) -> Iterator[None]:
-        self.read(metastore, source)
+        self.check_read(metastore, source)
         operation = "catalog.diff" if dry_run else "catalog.merge"
         found = self.access.authorization.catalog(self._caller, target, operation)
         self._proceed()

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import CalendarIntervalType, DataType, YearMonthIntervalType
 
-from forklake.engines.spark.explained import explained
+from forklake.engines.spark.error_translation import translate_spark_errors
 from forklake.errors import Unsupported
 
 _MONTHS = "12 * extract(YEAR FROM {0}) + extract(MONTH FROM {0})"
@@ -20,20 +20,22 @@ _SECONDS = (
 
 def to_arrow(rows: DataFrame) -> pa.Table:
     """Return all rows; intervals with months become Arrow month_day_nano intervals."""
-    with explained():
-        return _to_arrow(rows)
+    with translate_spark_errors():
+        return _convert_rows(rows)
 
 
-def _to_arrow(rows: DataFrame) -> pa.Table:
+def _convert_rows(rows: DataFrame) -> pa.Table:
     kinds = [field.dataType for field in rows.schema.fields]
     if not any(map(_is_calendar, kinds)):
         return _fetch(rows)
     names = rows.columns
     numbered = rows.toDF(*(f"c{at}" for at in range(len(kinds))))
-    chosen = [column for at, kind in enumerate(kinds) for column in _split_interval(f"c{at}", kind)]
-    found = _fetch(numbered.select(*chosen))
+    columns = [
+        column for at, kind in enumerate(kinds) for column in _split_interval(f"c{at}", kind)
+    ]
+    fetched = _fetch(numbered.select(*columns))
     arrays = [
-        _intervals(found, f"c{at}") if _is_calendar(kind) else found.column(f"c{at}")
+        _join_intervals(fetched, f"c{at}") if _is_calendar(kind) else fetched.column(f"c{at}")
         for at, kind in enumerate(kinds)
     ]
     return pa.table(arrays, names=names)
@@ -70,8 +72,8 @@ def _split_interval(name: str, kind: DataType) -> list[Column]:
     ]
 
 
-def _intervals(found: pa.Table, name: str) -> pa.Array:
-    parts = zip(*(found.column(f"{name}_{at}").to_pylist() for at in range(3)), strict=True)
+def _join_intervals(fetched: pa.Table, name: str) -> pa.Array:
+    parts = zip(*(fetched.column(f"{name}_{at}").to_pylist() for at in range(3)), strict=True)
     values = [
         None if months is None else (months, days, int(seconds * 1_000_000_000))
         for months, days, seconds in parts

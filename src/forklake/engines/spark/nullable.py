@@ -14,7 +14,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 def loosen_structs(rows: DataFrame) -> DataFrame:
     """Return rows that Arrow accepts: fields of nullable structs become nullable."""
     fields = rows.schema.fields
-    kinds = [_loosened(one.dataType, one.nullable) for one in fields]
+    kinds = [_loosen_type(one.dataType, one.nullable) for one in fields]
     if all(kind == one.dataType for kind, one in zip(kinds, fields, strict=True)):
         return rows
     numbered = rows.toDF(*(f"c{at}" for at in range(len(fields))))
@@ -26,14 +26,14 @@ def loosen_structs(rows: DataFrame) -> DataFrame:
     )
 
 
-def _loosened(kind: DataType, is_nullable: bool) -> DataType:
+def _loosen_type(kind: DataType, is_nullable: bool) -> DataType:
     match kind:
         case StructType():
             return StructType(
                 [
                     StructField(
                         one.name,
-                        _loosened(one.dataType, one.nullable or is_nullable),
+                        _loosen_type(one.dataType, one.nullable or is_nullable),
                         one.nullable or is_nullable,
                         one.metadata,
                     )
@@ -41,11 +41,11 @@ def _loosened(kind: DataType, is_nullable: bool) -> DataType:
                 ]
             )
         case ArrayType():
-            return ArrayType(_loosened(kind.elementType, kind.containsNull), kind.containsNull)
+            return ArrayType(_loosen_type(kind.elementType, kind.containsNull), kind.containsNull)
         case MapType():
             return MapType(
-                _loosened(kind.keyType, False),
-                _loosened(kind.valueType, kind.valueContainsNull),
+                _loosen_type(kind.keyType, False),
+                _loosen_type(kind.valueType, kind.valueContainsNull),
                 kind.valueContainsNull,
             )
     return kind

@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from forklake.engines.spark import temporary_names
-from forklake.engines.spark.explained import explained
+from forklake.engines.spark.error_translation import translate_spark_errors
 from forklake.engines.spark.reading.files import read_files
 from forklake.engines.spark.summary import summarize
 from forklake.engines.spark.typed_functions import define_functions
@@ -34,19 +34,19 @@ class SparkQueries:
 
     def rows(self, text: str) -> DataFrame:
         """Return the rows of a query in Spark SQL."""
-        with explained():
+        with translate_spark_errors():
             return self.engine.spark.sql(text)
 
     def explain(self, text: str) -> str:
         """Return the plan of a query in Spark SQL."""
-        with explained():
+        with translate_spark_errors():
             (row,) = self.engine.spark.sql(f"EXPLAIN FORMATTED {text}").collect()
         return str(row[0])
 
     def run(self, rows: DataFrame) -> int:
         """Compute all rows without keeping them, and return their number."""
         seen = Observation()
-        with explained():
+        with translate_spark_errors():
             counted = rows.observe(seen, F.count(F.lit(1)).alias("rows"))
             counted.write.format("noop").mode("overwrite").save()
         return int(seen.get["rows"])
@@ -57,11 +57,11 @@ class SparkQueries:
 
     def register(self, rows: DataFrame | pa.Table | StructType) -> str:
         """Give rows a name in queries, and return the name."""
-        return temporary_names.register(self.engine, rows)
+        return temporary_names.register_rows(self.engine, rows)
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove names, once the queries with them are analyzed."""
-        temporary_names.forget(self.engine, names)
+        temporary_names.unregister_rows(self.engine, names)
 
     def define_functions(self, table: str) -> None:
         """Register functions whose meaning depends on types; see `sql.translate.dispatch`."""
@@ -101,7 +101,7 @@ def write_answer(rows: DataFrame, path: Path, most_bytes: int) -> tuple[pa.Schem
 
     Return the schema of the rows, and the number of the partition of each batch in the file.
     """
-    with explained():
+    with translate_spark_errors():
         schema = to_arrow_schema(
             rows.schema, error_on_duplicated_field_names_in_struct=True, timezone="UTC"
         )

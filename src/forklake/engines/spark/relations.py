@@ -30,7 +30,7 @@ class SparkRelations:
 
     def from_arrow(self, rows: pa.Table) -> DataFrame:
         """Return Arrow rows as a relation, in the types of queries."""
-        return local_rows.frame_of(self.engine, rows)
+        return local_rows.create_dataframe(self.engine, rows)
 
     def from_table_rows(self, rows: pa.Table, fields: Sequence[Field]) -> DataFrame:
         """Return Arrow rows with these columns as a relation."""
@@ -38,7 +38,7 @@ class SparkRelations:
 
     def column_names(self, rows: DataFrame | pa.Table | StructType) -> list[str]:
         """Return the names of the columns of a relation."""
-        return temporary_names.columns_of(rows)
+        return temporary_names.column_names(rows)
 
     def column_specs(self, rows: DataFrame) -> list[ColumnSpec]:
         """Return the columns of a table that can store a relation."""

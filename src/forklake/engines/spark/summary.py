@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DataType, MapType, NumericType, StructField, VariantType
 
-from forklake.engines.spark.explained import explained
+from forklake.engines.spark.error_translation import translate_spark_errors
 from forklake.engines.spark.query_types import query_type
 from forklake.engines.summaries import ColumnSummary
 
@@ -20,7 +20,7 @@ def summarize(rows: DataFrame) -> list[ColumnSummary]:
     """Return the summaries of all columns."""
     fields = rows.schema.fields
     plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be duplicates
-    with explained():
+    with translate_spark_errors():
         (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
     found = counted.asDict()
     return [_summary(field, number, found) for number, field in enumerate(fields)]

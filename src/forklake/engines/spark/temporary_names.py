@@ -12,7 +12,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from forklake.engines.spark.local_rows import frame_of
+from forklake.engines.spark.local_rows import create_dataframe
 
 if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
 Rows: TypeAlias = DataFrame | pa.Table | StructType
 
 _numbers = count()
-_found: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
+_view_classes: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
 
 
-def columns_of(rows: Rows) -> list[str]:
+def column_names(rows: Rows) -> list[str]:
     """Return the names of the columns."""
     if isinstance(rows, StructType):
         return rows.names
     return rows.columns if isinstance(rows, DataFrame) else rows.column_names
 
 
-def register(engine: Engine, rows: Rows) -> str:
+def register_rows(engine: Engine, rows: Rows) -> str:
     """Register rows under a new name, and return the name."""
     name = f"__forklake_{next(_numbers)}"
     if isinstance(rows, pa.Table):
-        rows = frame_of(engine, rows)
+        rows = create_dataframe(engine, rows)
     if engine.is_native:
-        _put(engine, name, rows)
+        _register_view(engine, name, rows)
     else:
         frame = engine.spark.createDataFrame([], rows) if isinstance(rows, StructType) else rows
         frame.createOrReplaceTempView(name)
     return name
 
 
-def _put(engine: Engine, name: str, rows: DataFrame | StructType) -> None:
+def _register_view(engine: Engine, name: str, rows: DataFrame | StructType) -> None:
     spark: Any = engine.spark
-    if spark.sparkContext not in _found:  # the lookup of a class takes longer than a call
-        _found[spark.sparkContext] = spark._jvm.forklake.TempViews
-    views = _found[spark.sparkContext]
+    if spark.sparkContext not in _view_classes:  # the lookup of a class takes longer than a call
+        _view_classes[spark.sparkContext] = spark._jvm.forklake.TempViews
+    views = _view_classes[spark.sparkContext]
     if isinstance(rows, StructType):
         views.putEmpty(spark._jsparkSession, name, rows.json())
     else:
-        given: Any = rows
-        views.put(spark._jsparkSession, name, given._jdf)
+        frame: Any = rows
+        views.put(spark._jsparkSession, name, frame._jdf)
 
 
-def forget(engine: Engine, names: Iterable[str]) -> None:
+def unregister_rows(engine: Engine, names: Iterable[str]) -> None:
     """Remove names from Spark, once the queries with them are analyzed."""
     # A plan of classic Spark contains the rows; Spark Connect resolves the names later.
     if engine.is_native:

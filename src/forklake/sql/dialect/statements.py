@@ -27,8 +27,8 @@ class StatementParser(Parser):
     def _advance(self, times: int = 1) -> None:
         """Take the next token. Raise an error if the statement was canceled."""
         self._steps += 1
-        if self._steps % limits.INTERVAL == 0:
-            limits.check()
+        if self._steps % limits.CHECK_INTERVAL == 0:
+            limits.check_cancellation()
         super()._advance(times)
 
     USABLES: ClassVar[OPTIONS_TYPE] = {}  # USE takes a name, even if the name is a keyword

@@ -22,7 +22,7 @@ from forklake.model.names import quoted as duckdb_quoted
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.definitions import OFFSET, SOURCE
 from forklake.sql.dialect.parsing import parse, parse_expression, tokenize
-from forklake.sql.query.names import tables
+from forklake.sql.query.names import find_tables_and_functions
 
 if TYPE_CHECKING:
     from forklake.session.attachments import Attachment
@@ -90,7 +90,9 @@ def parse_aliases(text: str | None) -> list[str]:
 
 def find_tables(node: exp.Expr) -> list[exp.Table]:
     """Return the tables that a query reads, without functions and names of its WITH clauses."""
-    return [table for table in tables(node) if not isinstance(table.this, exp.Func)]
+    return [
+        table for table in find_tables_and_functions(node) if not isinstance(table.this, exp.Func)
+    ]
 
 
 # Qualified names

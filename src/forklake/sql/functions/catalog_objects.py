@@ -135,13 +135,13 @@ class SeenView(SeenRelation):
     def columns(self, session: Session) -> Iterator[SeenColumn]:
         """Yield its columns, numbered from 1; none if it cannot be read (its table was dropped)."""
         from forklake.engines.spark.query_types import query_type
-        from forklake.sql.query.binding import schema_of
+        from forklake.sql.query.binding import analyze_schema
 
         parts = (self.catalog.alias, self.schema.name, self.name)
         catalog, schema, name = (exp.to_identifier(part, quoted=True) for part in parts)
         query = exp.select("*").from_(exp.Table(this=name, db=schema, catalog=catalog))
         try:
-            found = schema_of(session, query)
+            found = analyze_schema(session, query)
         except (NotFound, InvalidInput, Unsupported, Forbidden):
             return
         for number, field in enumerate(found.fields, 1):

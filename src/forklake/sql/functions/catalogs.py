@@ -24,7 +24,7 @@ def list_catalogs(session: Session, catalog: Attachment | None = None) -> Iterat
     attached = session.attachments() if catalog is None else [catalog]
     metastores = {id(one.metastore): one.metastore for one in attached}
     for metastore in metastores.values():
-        for row in session.guard.catalogs(metastore):
+        for row in session.guard.list_catalogs(metastore):
             yield (
                 row.catalog_id,
                 row.catalog_name,

@@ -64,7 +64,7 @@ def read_files(
     options = {name.lower(): value for name, value in named.items()}
     _check_options(function, reader, options)
     patterns = _patterns(function, positional)
-    session.guard.files(patterns)
+    session.guard.check_files(patterns)
     files = found_files(patterns)
     hive = hive_folders(files, _boolean(function, options, "hive_partitioning"))
     own = {name: value for name, value in options.items() if name not in _COMMON}

@@ -20,7 +20,7 @@ def list_differences(
     """Yield the differences between a first and a second catalog."""
     metastore, one, other = _places(session, first, second)
     for name in (one, other):
-        session.guard.read(metastore, name)
+        session.guard.check_read(metastore, name)
     found = merging.diff(session, metastore, one, other, tables=tables)
     for words in found.definitions:
         yield words, None, None, 0, 0, 0
@@ -39,12 +39,12 @@ def merge_catalog(
 ) -> Iterator[tuple[Any, ...]]:
     """Merge a fork into its parent, or into the catalog `into` of the same metastore."""
     metastore, source = session.find_catalog(fork)
-    session.guard.read(metastore, source)
+    session.guard.check_read(metastore, source)
     if into is None:
         target = merging.parent_of(metastore, source)
     else:
         _, _, target = _places(session, fork, into)
-    with session.guard.merging(metastore, source, target, dry_run=dry_run):
+    with session.guard.authorize_merge(metastore, source, target, dry_run=dry_run):
         choice = cast(Choice, on_conflict.lower())
         request = MergeRequest(source, target, tables, choice, dry_run)
         merged = merging.merge_fork(session, metastore, request)

@@ -112,7 +112,7 @@ def add_data_files(
     take_ownership: bool = False,
 ) -> Iterator[tuple[str]]:
     """Add existing Parquet files to a table."""
-    session.guard.files(path)
+    session.guard.check_files(path)
     alias, inside, table = table_place(session, catalog, table_name, schema)
     added = maintenance.add_data_files(
         session,

@@ -26,7 +26,7 @@ def find_metadata_table(session: Session, parts: Sequence[str]) -> pa.Table | No
     attachment = by_name.get(folded(parts[0]))
     if attachment is None or len(parts) not in (2, 3):
         return None
-    session.guard.metadata(".".join(parts))
+    session.guard.check_metadata_table(".".join(parts))
     if len(parts) == 3:
         _check_schema(attachment, parts[1])
     session.record_everything(attachment)

@@ -392,7 +392,7 @@ class Bound:
         self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> pa.Table | DataFrame:
         """Call the function with Python values and return its rows."""
-        with session.guard.function(self.function.name):
+        with session.guard.authorize_function(self.function.name):
             return self._called(session, positional, named)
 
     def _called(

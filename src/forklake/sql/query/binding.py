@@ -26,8 +26,8 @@ from forklake.sql.dialect.stored import parse_aliases, parse_stored_text
 from forklake.sql.functions import files, information, metadata, registry
 from forklake.sql.query import macros, names, scalars, stored_sql
 from forklake.sql.query.read_conditions import find_conditions
-from forklake.sql.query.snapshot_reads import Seen
-from forklake.sql.query.timestamps import NOW, Moment, moment_of
+from forklake.sql.query.snapshot_reads import StateCache
+from forklake.sql.query.timestamps import CURRENT, ReadPoint, evaluate_read_point
 from forklake.sql.translate import dispatch, to_spark
 from forklake.sql.translate.relations import unique_names
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from forklake.session.name_resolution import TableName
     from forklake.sql.session import Session
 
-_DEEPEST = 32
+_MAX_DEPTH = 32
 
 
-def schema_of(session: Session, query: exp.Expr) -> StructType:
+def analyze_schema(session: Session, query: exp.Expr) -> StructType:
     """Return the columns of a query, checked by Spark without reading a table."""
     with Binding(session, session.dialect, has_rows=False) as binding:
-        found: StructType = binding.frame(query).schema
+        found: StructType = binding.to_relation(query).schema
         return found
 
 
@@ -57,11 +57,11 @@ class Binding:
         session: Session,
         dialect: str,
         *,
-        seen: Seen | None = None,
-        moments: Mapping[str, Moment] | None = None,
+        states: StateCache | None = None,
+        read_points: Mapping[str, ReadPoint] | None = None,
         depth: int = 0,
         has_rows: bool = True,
-        stored: tuple[str, Attachment] | None = None,
+        stored_in: tuple[str, Attachment] | None = None,
     ) -> None:
         """Prepare the binding of a query.
 
@@ -70,17 +70,17 @@ class Binding:
             has_rows: if false, tables have their columns but no rows.
             stored: for a stored query, its name in errors and the catalog that stores it.
         """
-        session.guard.dialect(dialect)
+        session.guard.check_dialect(dialect)
         self.session = session
         self.dialect = dialect
-        self._seen = seen or Seen(session)
-        self._moments = moments or {}
+        self._states = states or StateCache(session)
+        self._read_points = read_points or {}
         self._depth = depth
         self._has_rows = has_rows
-        self._stored = stored
+        self._stored_in = stored_in
         self._registered: list[str] = []
         self._relations: dict[object, str] = {}  # registered names, by name and snapshot
-        self._virtual: dict[str, Sequence[str]] = {}
+        self._virtual_columns: dict[str, Sequence[str]] = {}
         self.sources = 0  # tables that the query reads, including those of views
         self._inner_sources = 0  # tables of the view or macro that was bound last
         self._weights: dict[str, int] = {}  # tables of each relation, by registered name
@@ -100,17 +100,21 @@ class Binding:
         self._registered.clear()
         self._relations.clear()
 
-    def frame(self, node: exp.Expr, *, may_change: bool = False) -> Relation:
+    def to_relation(self, node: exp.Expr, *, may_change: bool = False) -> Relation:
         """Return the rows of a query.
 
         Args:
             may_change: whether its outermost call may be a function that changes data.
         """
-        text = self.text(node, may_change=may_change)
+        text = self.to_spark_sql(node, may_change=may_change)
         return self.session.engine.queries.rows(text)
 
-    def text(
-        self, node: exp.Expr, target: names.Written | None = None, *, may_change: bool = False
+    def to_spark_sql(
+        self,
+        node: exp.Expr,
+        target: names.TableReference | None = None,
+        *,
+        may_change: bool = False,
     ) -> str:
         """Return a query or an expression as Spark SQL, valid until the binding ends.
 
@@ -119,23 +123,23 @@ class Binding:
         """
         self._refuse_changes(node, may_change)
         limits.check_nodes(sum(1 for _ in node.walk()))
-        node = macros.expanded(node.copy(), self._macro, self._check_macro)
+        node = macros.expand_macros(node.copy(), self._find_macro, self._check_macro)
         # Check again: a macro argument can become the catalog of a call, as in `x.merge(…)`.
         self._refuse_changes(node, may_change)
-        if self._stored is not None:
-            self._check_body(node, *self._stored, self.dialect)
+        if self._stored_in is not None:
+            self._check_body(node, *self._stored_in, self.dialect)
         limits.check_groupings(node)
-        scalars.compute(self.session, node)
-        wanted = names.virtual_columns(node)
-        for table in names.tables(node):
-            self._bind(table, wanted)
+        scalars.evaluate_calls(self.session, node)
+        virtual = names.find_virtual_columns(node)
+        for table in names.find_tables_and_functions(node):
+            self._bind_table(table, virtual)
         self.sources = limits.count_sources(node, self._weights)
         limits.check_sources(self.sources)
         names.shorten_columns(node, target)
-        names.hide(node, self._virtual)
+        names.hide_virtual_columns(node, self._virtual_columns)
         if self.dialect == "spark":
             return cast_long_numbers(node.sql("spark"))
-        text = to_spark(node, columns_of=self._columns_of, has_types=self._has_types)
+        text = to_spark(node, columns_of=self._list_columns, has_types=self._has_types)
         if not self._has_types():
             text = dispatch.without_types(text)
         if dispatch.is_needed(text):
@@ -143,34 +147,34 @@ class Binding:
         return text
 
     def _refuse_changes(self, node: exp.Expr, may_change: bool) -> None:
-        allowed = stored_sql.outermost_call(node) if may_change else None
+        allowed = stored_sql.find_outermost_call(node) if may_change else None
         stored_sql.refuse_changes(self.session, node, "The query", allowed=allowed)
 
     def _has_types(self) -> bool:
         return self.session.engine.is_native
 
-    def _columns_of(self, source: str) -> list[str]:
+    def _list_columns(self, source: str) -> list[str]:
         if dispatch.is_needed(source):
             dispatch.register(self.session.engine)
         engine = self.session.engine
         return engine.relations.column_names(engine.queries.rows(f"SELECT * FROM {source}"))
 
-    def _macro(self, parts: Sequence[str], type: str) -> macros.Found | None:
+    def _find_macro(self, parts: Sequence[str], type: str) -> macros.FoundMacro | None:
         if stored_sql.is_built_in(parts[-1]):
             return None  # a stored macro never replaces a built-in function
-        found = self._seen.macro(parts, type)
+        found = self._states.find_macro(parts, type)
         if found is None:
             return None
-        moment = self._inherited(found[0])
-        if not moment.is_now:
-            return self._seen.macro(parts, type, moment)
-        view = self._seen.view(found[0], NOW)
+        read_point = self._inherited_read_point(found[0])
+        if not read_point.is_current:
+            return self._states.find_macro(parts, type, read_point)
+        view = self._states.view(found[0], CURRENT)
         if isinstance(view, Transaction):
             view.record_definition(found[2].schema_id)
             view.record_definition(found[2].macro_id)
         return found
 
-    def _check_macro(self, overload: macros.Overload, name: str) -> None:
+    def _check_macro(self, overload: macros.MacroBody, name: str) -> None:
         what, dialect = f"The macro '{name}'", overload.dialect
         self._check_body(overload.body, what, overload.attachment, dialect)
 
@@ -178,30 +182,30 @@ class Binding:
         self.session.guard.proceed()
         stored_sql.check_body(self.session, body, what, home)
         if dialect == "spark":
-            stored_sql.check_spark_calls(body, what, self._is_ours)
+            stored_sql.check_spark_calls(body, what, self._is_lake_function)
 
-    def _is_ours(self, parts: Sequence[str]) -> bool:
+    def _is_lake_function(self, parts: Sequence[str]) -> bool:
         """Return whether a function is a macro or one of the lake."""
-        is_macro = any(self._macro(parts, kind) for kind in ("scalar", "table"))
+        is_macro = any(self._find_macro(parts, kind) for kind in ("scalar", "table"))
         return is_macro or registry.find(self.session, parts) is not None
 
     # Tables
 
-    def _bind(self, table: exp.Table, wanted: names.VirtualColumns) -> None:
+    def _bind_table(self, table: exp.Table, virtual: names.VirtualColumns) -> None:
         """Register a table and replace it by its registered name."""
-        written = names.Written.of(table)
+        reference = names.TableReference.from_table(table)
         when = pop_time_travel(table)
-        moment = None if when is None else moment_of(when)
+        read_point = None if when is None else evaluate_read_point(when)
         if isinstance(table.this, exp.Func):
-            rows = self._function(table)
+            rows = self._call_function(table)
             if rows is None:
                 return  # a function of the engine
-            name = self._register_function(table, rows, wanted.of(written))
+            name = self._register_function(table, rows, virtual.of_table(reference))
         else:
-            name = self._relation(written, moment, wanted.of(written))
-            if known := self._tables.get((written.parts, moment)):
-                record_read(*known, find_conditions(table))
-        names.rename(table, name, written)
+            name = self._register_relation(reference, read_point, virtual.of_table(reference))
+            if known_table := self._tables.get((reference.parts, read_point)):
+                record_read(*known_table, find_conditions(table))
+        names.replace_table(table, name, reference)
 
     def _register_function(self, table: exp.Table, rows: Relation, virtual: Sequence[str]) -> str:
         """Register the rows of a function without unused hidden columns; return their name."""
@@ -210,7 +214,7 @@ class Binding:
             unused = [one for one in hidden if one not in virtual]
             rows = self.session.engine.relations.drop_columns(rows, unused)
         name = self._register(rows)
-        self._virtual[name] = [one for one in hidden if one in virtual]
+        self._virtual_columns[name] = [one for one in hidden if one in virtual]
         return name
 
     def _register(self, rows: Relation) -> str:
@@ -219,21 +223,21 @@ class Binding:
         self._weights[name], self._inner_sources = max(1, self._inner_sources), 0
         return name
 
-    def _relation(
-        self, written: names.Written, moment: Moment | None, virtual: Sequence[str]
+    def _register_relation(
+        self, reference: names.TableReference, read_point: ReadPoint | None, virtual: Sequence[str]
     ) -> str:
-        key = (written.parts, moment, virtual)
+        key = (reference.parts, read_point, virtual)
         if key not in self._relations:
-            rows = self._rows(written.parts, moment, virtual)
+            rows = self._read_relation(reference.parts, read_point, virtual)
             name = self._relations[key] = self._register(rows)
             last = (
                 self.session.engine.relations.column_names(rows)[-len(virtual) :] if virtual else []
             )
-            self._virtual[name] = [one for one in virtual if one in last]
+            self._virtual_columns[name] = [one for one in virtual if one in last]
         return self._relations[key]
 
-    def _rows(
-        self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]
+    def _read_relation(
+        self, parts: tuple[str, ...], read_point: ReadPoint | None, virtual: Sequence[str]
     ) -> Relation:
         session = self.session
         if len(parts) == 1 and parts[0] in session.frames and not self._depth:
@@ -244,98 +248,104 @@ class Binding:
         if found is not None:
             return found
         try:
-            return self._lake_rows(parts, moment, virtual)
+            return self._read_lake_relation(parts, read_point, virtual)
         except NotFound:
             if len(parts) == 1 and files.is_path(parts[0]):
                 return files.read_path(session, parts[0])
             raise
 
-    def _lake_rows(
-        self, parts: tuple[str, ...], moment: Moment | None, virtual: Sequence[str]
+    def _read_lake_relation(
+        self, parts: tuple[str, ...], read_point: ReadPoint | None, virtual: Sequence[str]
     ) -> Relation:
-        then = moment or self._inherited(self._seen.resolve(parts).attachment)
-        place = self._seen.resolve(parts, then)
-        view = self._seen.view(place.attachment, then)
+        effective = read_point or self._inherited_read_point(self._states.resolve(parts).attachment)
+        place = self._states.resolve(parts, effective)
+        view = self._states.view(place.attachment, effective)
         relation = view.state.find_relation(place.table, place.schema)
         if isinstance(relation, View):
             if isinstance(view, Transaction):
                 view.record_definition(relation.schema_id)
                 view.record_definition(relation.view_id)
-            return self._view_rows(relation, place, then)
+            return self._read_view(relation, place, effective)
         table = self.session.find_table(view, place)
         if isinstance(view, Transaction):
             view.record_table(table)
         if self._has_rows:
-            self._tables[(parts, moment)] = view, table
+            self._tables[(parts, read_point)] = view, table
         own = {folded(one.name) for one in view.state.fields(table)}
-        asked = [name for name in virtual if name not in own]
-        record_virtual(view, table, asked)
+        requested = [name for name in virtual if name not in own]
+        record_virtual(view, table, requested)
         if not self._has_rows:
-            return self.session.engine.tables.schema(view, table, virtual=asked)
-        return self.session.engine.tables.scan(view, table, virtual=asked)
+            return self.session.engine.tables.schema(view, table, virtual=requested)
+        return self.session.engine.tables.scan(view, table, virtual=requested)
 
-    def _inherited(self, attachment: Attachment) -> Moment:
-        return self._moments.get(folded(attachment.alias), NOW)
+    def _inherited_read_point(self, attachment: Attachment) -> ReadPoint:
+        return self._read_points.get(folded(attachment.alias), CURRENT)
 
     # Views and table macros inside of the query
 
-    def _view_rows(self, view: View, place: TableName, moment: Moment) -> Relation:
+    def _read_view(self, view: View, place: TableName, read_point: ReadPoint) -> Relation:
         what, attachment = f"The view '{view.view_name}'", place.attachment
         try:
             with (
                 self.session.in_home(attachment, place.schema),
-                self._inner(what, view.dialect, attachment, moment, (what, attachment)) as inner,
+                self._create_inner_binding(
+                    what, view.dialect, attachment, read_point, (what, attachment)
+                ) as inner,
             ):
                 body = parse_stored_text(view.sql, view.dialect, attachment.alias)
                 self._check_body(body, what, attachment, view.dialect)
-                rows = inner.frame(body)
+                rows = inner.to_relation(body)
                 self._inner_sources = inner.sources
         except ForklakeError as reason:
             if self._depth:
                 raise
             message = f"{what} cannot be read: {reason.message}"
             raise type(reason)(message, remedy=reason.remedy) from None
-        return _make_names_unique(self.session.engine, rows, parse_aliases(view.column_aliases))
+        return _make_columns_unique(self.session.engine, rows, parse_aliases(view.column_aliases))
 
-    def _function(self, table: exp.Table) -> Relation | None:
+    def _call_function(self, table: exp.Table) -> Relation | None:
         call = split_call(table)
-        macro = macros.called(call, "table", self._macro, self._check_macro)
+        macro = macros.expand_call(call, "table", self._find_macro, self._check_macro)
         if macro is None:
-            return scalars.called(self.session, *call, has_rows=self._has_rows)
+            return scalars.call_table_function(self.session, *call, has_rows=self._has_rows)
         what, home = f"The macro '{call[0][-1]}'", macro.attachment
         # Arguments of a macro belong to the view that calls it, or to the text that the user sent.
-        stored = self._stored and (what, home)
-        with self._inner(what, macro.dialect, home, self._inherited(home), stored) as inner:
-            rows = _make_names_unique(self.session.engine, inner.frame(macro.body))
+        stored_in = self._stored_in and (what, home)
+        with self._create_inner_binding(
+            what, macro.dialect, home, self._inherited_read_point(home), stored_in
+        ) as inner:
+            rows = _make_columns_unique(self.session.engine, inner.to_relation(macro.body))
             self._inner_sources = inner.sources
             return rows
 
-    def _inner(
+    def _create_inner_binding(
         self,
         what: str,
         dialect: str,
         attachment: Attachment,
-        moment: Moment,
-        stored: tuple[str, Attachment] | None,
+        read_point: ReadPoint,
+        stored_in: tuple[str, Attachment] | None,
     ) -> Binding:
-        if self._depth == _DEEPEST:
+        if self._depth == _MAX_DEPTH:
             raise InvalidInput(
                 f"{what} is nested too deeply, or refers to itself.",
                 remedy="Define it again with fewer levels, and without a reference to itself.",
             )
-        moments = {**self._moments, folded(attachment.alias): moment}
+        read_points = {**self._read_points, folded(attachment.alias): read_point}
         return Binding(
             self.session,
             dialect,
-            seen=self._seen,
-            moments=moments,
+            states=self._states,
+            read_points=read_points,
             depth=self._depth + 1,
             has_rows=self._has_rows,
-            stored=stored,
+            stored_in=stored_in,
         )
 
 
-def _make_names_unique(engine: DataEngine, rows: Relation, aliases: Sequence[str] = ()) -> Relation:
+def _make_columns_unique(
+    engine: DataEngine, rows: Relation, aliases: Sequence[str] = ()
+) -> Relation:
     """Return rows with `aliases` as the first column names, and all names made unique."""
     known = engine.relations.column_names(rows)
     names = unique_names([*aliases, *known[len(aliases) :]])

@@ -17,23 +17,23 @@ from forklake.sql import limits
 from forklake.sql.dialect.nodes import split_call
 from forklake.sql.dialect.parsing import parse_expression
 from forklake.sql.dialect.stored import parse_stored_text
-from forklake.sql.query.names import tables
+from forklake.sql.query.names import find_tables_and_functions
 
 if TYPE_CHECKING:
     from forklake.session.attachments import Attachment
 
-_DEEPEST = 64
+_MAX_DEPTH = 64
 
 # Result of a search: the catalog of a macro, its state and the macro.
-Found = tuple["Attachment", CatalogState, Macro]
+FoundMacro = tuple["Attachment", CatalogState, Macro]
 # Finds a macro by its name and type (scalar or table).
-Find = Callable[[Sequence[str], str], Found | None]
+FindMacro = Callable[[Sequence[str], str], FoundMacro | None]
 # Raises an error if the stored body or a stored default of a macro of this name is not allowed.
-Check = Callable[["Overload", str], None]
+CheckBody = Callable[["MacroBody", str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Overload:
+class MacroBody:
     """Body that replaces a call of a macro."""
 
     dialect: str
@@ -41,20 +41,20 @@ class Overload:
     body: exp.Expr
 
 
-def expanded(node: exp.Expr, find: Find, check: Check) -> exp.Expr:
+def expand_macros(node: exp.Expr, find: FindMacro, check: CheckBody) -> exp.Expr:
     """Return a query without calls of scalar macros; InvalidInput if it becomes too large."""
     added = 0
-    for _ in range(_DEEPEST):
-        calls = [call for call in scalar_calls(node) if find(split_call(call)[0], "scalar")]
+    for _ in range(_MAX_DEPTH):
+        calls = [call for call in find_scalar_calls(node) if find(split_call(call)[0], "scalar")]
         if not calls:
             return node
         for call in calls:
-            overload = called(split_call(call), "scalar", find, check)
-            assert overload is not None
+            replacement = expand_call(split_call(call), "scalar", find, check)
+            assert replacement is not None
             # Counted while expanding: macros that call others twice grow exponentially.
-            added += sum(1 for _ in overload.body.walk())
+            added += sum(1 for _ in replacement.body.walk())
             limits.check_nodes(added)
-            inner = exp.Paren(this=overload.body)
+            inner = exp.Paren(this=replacement.body)
             if call is node:
                 node = inner
             else:
@@ -64,7 +64,7 @@ def expanded(node: exp.Expr, find: Find, check: Check) -> exp.Expr:
     )
 
 
-def scalar_calls(node: exp.Expr) -> list[exp.Expr]:
+def find_scalar_calls(node: exp.Expr) -> list[exp.Expr]:
     """Return calls outside of FROM, with their qualifiers, innermost first."""
     found = []
     for one in node.find_all(exp.Anonymous):
@@ -74,12 +74,12 @@ def scalar_calls(node: exp.Expr) -> list[exp.Expr]:
     return found[::-1]
 
 
-def called(
+def expand_call(
     call: tuple[Sequence[str], Sequence[exp.Expr], Mapping[str, exp.Expr]],
     type: str,
-    find: Find,
-    check: Check,
-) -> Overload | None:
+    find: FindMacro,
+    check: CheckBody,
+) -> MacroBody | None:
     """Return the body that replaces a call, or None if it does not call a macro."""
     parts, positional, named = call
     found = find(parts, type)
@@ -88,25 +88,25 @@ def called(
     attachment, state, macro = found
     for implementation in state.children(MacroImplementation, macro.macro_id):
         parameters = state.macro_parameters(macro, implementation.impl_id)
-        arguments = _arguments(parameters, positional, named, implementation.dialect)
+        arguments = _bind_arguments(parameters, positional, named, implementation.dialect)
         if arguments is not None:
-            given = {
+            passed = {
                 *map(folded, named),
                 *(folded(one.parameter_name) for one in parameters[: len(positional)]),
             }
-            missing = arguments.keys() - given
+            missing = arguments.keys() - passed
             dialect = implementation.dialect
             body = parse_stored_text(
                 implementation.sql, dialect, attachment.alias, is_expression=type == "scalar"
             )
             defaults = [value for name, value in arguments.items() if name in missing]
             for part in (body, *defaults):
-                check(Overload(dialect, attachment, part), macro.macro_name)
+                check(MacroBody(dialect, attachment, part), macro.macro_name)
             _qualify_tables(body, attachment, state, macro)
-            return Overload(dialect, attachment, _fill_body(body, arguments))
+            return MacroBody(dialect, attachment, _fill_body(body, arguments))
     raise InvalidInput(
         f"The macro '{macro.macro_name}' does not take these arguments.",
-        remedy=f"Write {' or '.join(_signatures(state, macro))}.",
+        remedy=f"Write {' or '.join(_format_signatures(state, macro))}.",
     )
 
 
@@ -115,7 +115,7 @@ def _qualify_tables(
 ) -> None:
     """Qualify tables without a catalog that exist in the catalog of the macro."""
     own = state.schema_of(macro).schema_name
-    for table in tables(body):
+    for table in find_tables_and_functions(body):
         if isinstance(table.this, exp.Func) or len(table.parts) > 2:
             continue
         for schema in [table.db] if table.db else [own, "main"]:
@@ -125,7 +125,7 @@ def _qualify_tables(
                 break
 
 
-def _arguments(
+def _bind_arguments(
     parameters: Sequence[MacroParameter],
     positional: Sequence[exp.Expr],
     named: Mapping[str, exp.Expr],
@@ -135,24 +135,24 @@ def _arguments(
     names = [folded(one.parameter_name) for one in parameters]
     if len(positional) > len(names):
         return None
-    given = dict(zip(names, positional, strict=False))
+    arguments = dict(zip(names, positional, strict=False))
     for name, value in named.items():
-        if folded(name) not in names or folded(name) in given:
+        if folded(name) not in names or folded(name) in arguments:
             return None
-        given[folded(name)] = value
+        arguments[folded(name)] = value
     for one in parameters:
-        if folded(one.parameter_name) in given:
+        if folded(one.parameter_name) in arguments:
             continue
         if one.default_value is None:
             return None
-        given[folded(one.parameter_name)] = parse_expression(one.default_value, dialect)
-    return given
+        arguments[folded(one.parameter_name)] = parse_expression(one.default_value, dialect)
+    return arguments
 
 
 def _fill_body(body: exp.Expr, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
     def fill(node: exp.Expr) -> exp.Expr:
         is_column = isinstance(node, exp.Column) and not node.table
-        if (is_column or _is_method_name(node)) and folded(node.name) in arguments:
+        if (is_column or _is_bare_column(node)) and folded(node.name) in arguments:
             value = arguments[folded(node.name)].copy()
             return value if isinstance(value, exp.Literal | exp.Column) else exp.Paren(this=value)
         return node
@@ -160,24 +160,26 @@ def _fill_body(body: exp.Expr, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
     return body.transform(fill)
 
 
-def _is_method_name(node: exp.Expr) -> bool:
+def _is_bare_column(node: exp.Expr) -> bool:
     """Return whether a bare name is a column: sqlglot parses `a` of `f(a).g()` like that."""
     if not isinstance(node, exp.Identifier) or node.find_ancestor(exp.Dot) is None:
         return False
-    above = node.parent
-    if isinstance(above, exp.Dot | exp.PropertyEQ | exp.Kwarg):
-        return node.arg_key == ("expression" if not isinstance(above, exp.Dot) else "this")
-    if isinstance(above, exp.Lambda):
+    parent = node.parent
+    if isinstance(parent, exp.Dot | exp.PropertyEQ | exp.Kwarg):
+        return node.arg_key == ("expression" if not isinstance(parent, exp.Dot) else "this")
+    if isinstance(parent, exp.Lambda):
         return node.arg_key == "this"
-    return isinstance(above, exp.Func | exp.Binary | exp.Unary | exp.Paren | exp.Case | exp.If)
+    return isinstance(parent, exp.Func | exp.Binary | exp.Unary | exp.Paren | exp.Case | exp.If)
 
 
-def _signatures(state: CatalogState, macro: Macro) -> list[str]:
-    found = []
+def _format_signatures(state: CatalogState, macro: Macro) -> list[str]:
+    signatures = []
     for one in state.children(MacroImplementation, macro.macro_id):
-        shown = [_format_parameter(each) for each in state.macro_parameters(macro, one.impl_id)]
-        found.append(f"{macro.macro_name}({', '.join(shown)})")
-    return found
+        parameters = [
+            _format_parameter(each) for each in state.macro_parameters(macro, one.impl_id)
+        ]
+        signatures.append(f"{macro.macro_name}({', '.join(parameters)})")
+    return signatures
 
 
 def _format_parameter(parameter: MacroParameter) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from forklake.model.names import folded
-from forklake.sql.query.names import Written
+from forklake.sql.query.names import TableReference
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 # Joins that add no NULL rows for the tables before them: a row of such a table is kept or dropped.
-_KEEPING = frozenset({"", "INNER", "CROSS", "LEFT", "SEMI", "ANTI"})
+_WITHOUT_NULL_ROWS = frozenset({"", "INNER", "CROSS", "LEFT", "SEMI", "ANTI"})
 _INNER = frozenset({"", "INNER", "CROSS"})
 
 
@@ -28,12 +28,12 @@ def find_conditions(table: exp.Table) -> list[str]:
         return []
     if _is_reshaped(select, table):
         return []
-    alias = folded(Written.of(table).alias)
+    alias = folded(TableReference.from_table(table).alias)
     is_alone = not select.args.get("joins") and not select.args.get("laterals")
     return [
         part.sql("spark")
-        for part in _parts(where.this)
-        if _compares_with_constants(part) and _is_about(part, alias, is_alone)
+        for part in _split_conjunction(where.this)
+        if _compares_with_constants(part) and _uses_only_table(part, alias, is_alone)
     ]
 
 
@@ -45,12 +45,12 @@ def _is_reshaped(select: exp.Select, table: exp.Table) -> bool:
     return bool(has_names or is_changed or select.args.get("sample"))
 
 
-def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
+def _split_conjunction(condition: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(condition, exp.Paren):
-        yield from _parts(condition.this)
+        yield from _split_conjunction(condition.this)
     elif isinstance(condition, exp.And):
         for part in condition.flatten():
-            yield from _parts(part)
+            yield from _split_conjunction(part)
     else:
         yield condition
 
@@ -63,13 +63,13 @@ def _is_filtered(select: exp.Select, table: exp.Table) -> bool:
     sources = [origin.this if origin is not None else None, *(join.this for join in joins)]
     for number, source in enumerate(sources):
         if source is table:
-            own = [_kind(joins[number - 1])] if number else []
-            later = [_kind(join) for join in joins[number:]]
-            return set(own) <= _INNER and set(later) <= _KEEPING
+            own = [_join_kind(joins[number - 1])] if number else []
+            later = [_join_kind(join) for join in joins[number:]]
+            return set(own) <= _INNER and set(later) <= _WITHOUT_NULL_ROWS
     return False
 
 
-def _kind(join: exp.Join) -> str:
+def _join_kind(join: exp.Join) -> str:
     side = str(join.args.get("side") or "").upper()
     kind = str(join.args.get("kind") or "").upper()
     method = str(join.args.get("method") or "").upper()
@@ -78,7 +78,7 @@ def _kind(join: exp.Join) -> str:
     return side or ("" if kind == "OUTER" else kind)
 
 
-def _is_about(part: exp.Expr, alias: str, is_alone: bool) -> bool:
+def _uses_only_table(part: exp.Expr, alias: str, is_alone: bool) -> bool:
     return all(
         folded(column.table) == alias if column.table else is_alone
         for column in part.find_all(exp.Column)

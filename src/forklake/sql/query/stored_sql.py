@@ -18,7 +18,7 @@ from forklake.model.names import folded
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.nodes import split_call
 from forklake.sql.functions import files, registry
-from forklake.sql.query.names import tables
+from forklake.sql.query.names import find_tables_and_functions
 
 if TYPE_CHECKING:
     from forklake.session.attachments import Attachment
@@ -32,8 +32,8 @@ _STATEMENTS = (
     *(exp.Describe, exp.Show, exp.LoadData, exp.Kill, exp.Install, exp.Export, nodes.Call),
     *(nodes.Explain, nodes.Prepare, nodes.Execute, nodes.Checkpoint, nodes.Load, nodes.Reset),
 )
-_CALLING_JAVA = frozenset({"reflect", "java_method", "try_reflect"})
-SPARK_SOURCES = frozenset(
+_JAVA_FUNCTIONS = frozenset({"reflect", "java_method", "try_reflect"})
+SPARK_TABLE_FUNCTIONS = frozenset(
     "range explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple"
     " variant_explode variant_explode_outer".split()
 )
@@ -75,16 +75,16 @@ def check_body(session: Session, body: exp.Expr, what: str, home: Attachment) ->
     It may not change data, read files or metadata tables, or call lake functions about another
     catalog than `home`.
     """
-    refused = body if isinstance(body, _STATEMENTS) else body.find(*_STATEMENTS)
-    if refused is not None:
+    statement = body if isinstance(body, _STATEMENTS) else body.find(*_STATEMENTS)
+    if statement is not None:
         raise InvalidInput(
-            f"{what} contains {refused.key.upper()}, which is not allowed in a stored query.",
+            f"{what} contains {statement.key.upper()}, which is not allowed in a stored query.",
             remedy="Write a single SELECT.",
         )
     refuse_changes(session, body, what)
-    for call in _calls(body):
+    for call in _find_calls(body):
         _check_call(session, call, what, home)
-    for table in tables(body):
+    for table in find_tables_and_functions(body):
         _check_source(session, table, what)
 
 
@@ -92,17 +92,17 @@ def _check_call(session: Session, call: exp.Expr, what: str, home: Attachment) -
     parts, positional, named = split_call(call)
     name = folded(parts[-1])
     if name in files.READERS:
-        raise _reads_files(what, parts[-1])
-    bound = registry.find(session, parts)
-    if bound is None:
+        raise _file_error(what, parts[-1])
+    function = registry.find(session, parts)
+    if function is None:
         return
-    asked = bound.alias
-    if asked is None and bound.function.name != "catalogs":
-        given = [*positional, *named.values()]
-        asked = given[0].name if given and isinstance(given[0], exp.Literal) else ""
-    if bound.function.name == "diff" or folded(asked or home.alias) != folded(home.alias):
+    catalog = function.alias
+    if catalog is None and function.function.name != "catalogs":
+        arguments = [*positional, *named.values()]
+        catalog = arguments[0].name if arguments and isinstance(arguments[0], exp.Literal) else ""
+    if function.function.name == "diff" or folded(catalog or home.alias) != folded(home.alias):
         raise InvalidInput(
-            f"{what} calls {bound} about another catalog than the one that stores it.",
+            f"{what} calls {function} about another catalog than the one that stores it.",
             remedy="Call the function in the query that reads the view or macro.",
         )
 
@@ -116,25 +116,33 @@ def _check_source(session: Session, table: exp.Table, what: str) -> None:
             remedy="Write it to a table first.",
         )
     if len(table.parts) == 1 and files.is_path(table.name):
-        raise _reads_files(what, table.name)
+        raise _file_error(what, table.name)
     if folded(table.parts[0].name).startswith(METADATA_PREFIX):
-        session.guard.metadata(".".join(part.name for part in table.parts))  # a guard may audit it
+        session.guard.check_metadata_table(
+            ".".join(part.name for part in table.parts)
+        )  # a guard may audit it
         raise InvalidInput(
             f"{what} reads '{table.sql()}', a table of the metastore.",
             remedy="Use functions such as ducklake_snapshots and ducklake_table_info.",
         )
 
 
-def check_spark_calls(query: exp.Expr, what: str, is_ours: Callable[[Sequence[str]], bool]) -> None:
+def check_spark_calls(
+    query: exp.Expr, what: str, is_lake_function: Callable[[Sequence[str]], bool]
+) -> None:
     """Raise InvalidInput if a stored body in Spark SQL calls a function that is not allowed.
 
     Refused are functions that call Java, functions that were registered in the Spark session, and
     table functions that read files.
     """
-    for call in _calls(query):
+    for call in _find_calls(query):
         parts, _, _ = split_call(call)
-        allowed = SPARK_SOURCES if isinstance(call, exp.Table | exp.Lateral) else _spark_functions()
-        if folded(parts[-1]) not in allowed and not is_ours(parts):
+        allowed = (
+            SPARK_TABLE_FUNCTIONS
+            if isinstance(call, exp.Table | exp.Lateral)
+            else _allowed_spark_functions()
+        )
+        if folded(parts[-1]) not in allowed and not is_lake_function(parts):
             raise InvalidInput(
                 f"{what} calls the function '{'.'.join(parts)}', which stored SQL may not call.",
                 remedy="Write it without this function, or in the dialect duckdb.",
@@ -142,27 +150,27 @@ def check_spark_calls(query: exp.Expr, what: str, is_ours: Callable[[Sequence[st
 
 
 @cache
-def _spark_functions() -> frozenset[str]:
+def _allowed_spark_functions() -> frozenset[str]:
     from forklake.engines.spark.function_names import FUNCTION_NAMES
 
     names = {folded(name) for name in (*exp.FUNCTION_BY_NAME, *FUNCTION_NAMES)}
-    return frozenset(names - _CALLING_JAVA)
+    return frozenset(names - _JAVA_FUNCTIONS)
 
 
 def refuse_changes(
     session: Session, query: exp.Expr, what: str, *, allowed: exp.Expr | None = None
 ) -> None:
     """Raise InvalidInput if a query calls a function that changes data, except for `allowed`."""
-    for call in _calls(query):
-        found = registry.find(session, split_call(call)[0])
-        if call is not allowed and found is not None and found.function.changes:
+    for call in _find_calls(query):
+        function = registry.find(session, split_call(call)[0])
+        if call is not allowed and function is not None and function.function.changes:
             raise InvalidInput(
-                f"{what} calls {found}, which changes data.",
-                remedy=f"Run it as a statement: CALL {found}(…).",
+                f"{what} calls {function}, which changes data.",
+                remedy=f"Run it as a statement: CALL {function}(…).",
             )
 
 
-def outermost_call(query: exp.Expr) -> exp.Expr | None:
+def find_outermost_call(query: exp.Expr) -> exp.Expr | None:
     """Return the call that is the only source or the only expression of a query, if any."""
     if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("joins"):
         return None
@@ -174,7 +182,7 @@ def outermost_call(query: exp.Expr) -> exp.Expr | None:
     return query.expressions[0] if len(query.expressions) == 1 else None
 
 
-def _calls(query: exp.Expr) -> Iterator[exp.Expr]:
+def _find_calls(query: exp.Expr) -> Iterator[exp.Expr]:
     for one in query.find_all(exp.Func):
         parent = one.parent
         is_table = isinstance(parent, exp.Table) and one.arg_key == "this"
@@ -185,7 +193,7 @@ def _calls(query: exp.Expr) -> Iterator[exp.Expr]:
             yield one
 
 
-def _reads_files(what: str, name: str) -> InvalidInput:
+def _file_error(what: str, name: str) -> InvalidInput:
     return InvalidInput(
         f"{what} reads files with '{name}'. Views and macros can read only tables.",
         remedy="Copy the files into a table: CREATE TABLE name AS FROM 'file.parquet'.",

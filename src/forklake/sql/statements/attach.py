@@ -83,7 +83,7 @@ def _read_option(option: exp.AttachOption) -> Any:
             return True
         case exp.Column() | exp.Identifier() | exp.Var():
             return value.name
-    return constants.value(value)
+    return constants.evaluate_constant(value)
 
 
 def _text(name: str, value: Any) -> str:

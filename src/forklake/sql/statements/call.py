@@ -11,8 +11,8 @@ from forklake.errors import InvalidInput, NotFound
 from forklake.session.names import perhaps
 from forklake.sql.dialect.nodes import Call, split_call
 from forklake.sql.functions.registry import hidden_columns, known_names
-from forklake.sql.query.scalars import called
-from forklake.sql.query.snapshot_reads import Seen
+from forklake.sql.query.scalars import call_table_function
+from forklake.sql.query.snapshot_reads import StateCache
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run_call(session: Session, statement: exp.Expression) -> Result:
     """Run CALL of a function by its full name, or as a function of an attached catalog."""
     parts, positional, named = split_call(statement)
-    rows = called(session, parts, positional, named)
+    rows = call_table_function(session, parts, positional, named)
     if rows is None:
         raise _not_callable(session, parts)
     if hidden := hidden_columns(session, parts):
@@ -32,8 +32,8 @@ def run_call(session: Session, statement: exp.Expression) -> Result:
 
 def _not_callable(session: Session, parts: Sequence[str]) -> InvalidInput | NotFound:
     name = ".".join(parts)
-    seen = Seen(session)
-    if any(seen.macro(parts, kind) for kind in ("table", "scalar")):
+    seen = StateCache(session)
+    if any(seen.find_macro(parts, kind) for kind in ("table", "scalar")):
         return InvalidInput(
             f"The macro '{name}' cannot be called.",
             remedy=f"Write SELECT {name}(…), or SELECT * FROM {name}(…).",

@@ -117,7 +117,7 @@ def default_of(node: exp.Expr, kind: ColumnType) -> tuple[str | None, str]:
     if isinstance(node, exp.Null):
         return None, LITERAL
     cast = exp.cast(node.copy(), duckdb_type(kind), dialect="duckdb")
-    value = constants.value(cast)
+    value = constants.evaluate_constant(cast)
     is_value = all(isinstance(one, exp.Cast) for one in node.find_all(exp.Func))
     text = to_text(kind.name, value) if is_value and kind.name not in NESTED else None
     return (node.sql("duckdb"), EXPRESSION) if text is None else (text, LITERAL)

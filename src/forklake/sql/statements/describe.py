@@ -16,9 +16,9 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.sql.dialect.nodes import name_parts, pop_time_travel
 from forklake.sql.functions.types import shown_default
-from forklake.sql.query.binding import schema_of
+from forklake.sql.query.binding import analyze_schema
 from forklake.sql.query.stored_sql import refuse_changes
-from forklake.sql.query.timestamps import NOW, moment_of
+from forklake.sql.query.timestamps import CURRENT, evaluate_read_point
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def described(session: Session, what: exp.Expression) -> pa.Table:
     """Return columns in the format of DuckDB. Those of a table are found without Spark."""
     fields = _lake_fields(session, what) if isinstance(what, exp.Table) else None
     if fields is None:
-        found = [_query_column(field) for field in schema_of(session, _query(session, what))]
+        found = [_query_column(field) for field in analyze_schema(session, _query(session, what))]
     else:
         found = [_table_column(field) for field in fields]
     return pa.Table.from_pylist(found, _DESCRIBED)  # key and extra are always NULL
@@ -99,7 +99,7 @@ def _table_column(field: Field) -> dict[str, str | None]:
 def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
     """Return the columns of a table of the lake; None if the name means anything else."""
     when = pop_time_travel(table.copy())
-    moment = NOW if when is None else moment_of(when)
+    moment = CURRENT if when is None else evaluate_read_point(when)
     parts = name_parts(table)
     if isinstance(table.this, exp.Func) or (len(parts) == 1 and parts[0] in session.frames):
         return None

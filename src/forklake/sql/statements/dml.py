@@ -14,7 +14,7 @@ from forklake.model.names import folded, quoted
 from forklake.session.names import split_name
 from forklake.sql.constants import is_default
 from forklake.sql.dialect.nodes import name_parts
-from forklake.sql.query.names import Written
+from forklake.sql.query.names import TableReference
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
 from forklake.sql.translate.trees import bare
@@ -32,12 +32,12 @@ class _Changing:
 
     session: Session
     binding: Binding
-    target: Written
+    target: TableReference
     columns: Sequence[str]
 
     def text(self, node: exp.Expr) -> str:
         """Return an expression over the table in Spark SQL."""
-        return self.binding.text(node, self.target)
+        return self.binding.to_spark_sql(node, self.target)
 
     def condition(self, where: exp.Expr | None) -> str | None:
         """Return the condition of a WHERE clause in Spark SQL."""
@@ -49,7 +49,7 @@ class _Changing:
         both = exp.Select(expressions=[exp.Star()], from_=exp.From(this=first))
         for other in others:
             both.append("joins", exp.Join(this=other, kind="CROSS"))
-        found: DataFrame = self.binding.frame(both)
+        found: DataFrame = self.binding.to_relation(both)
         return found
 
     def assignments(self, equations: Sequence[exp.Expr]) -> dict[str, str]:
@@ -111,12 +111,12 @@ def _with_exists(where: exp.Expr) -> exp.Expr:
 
 @contextmanager
 def _changing(session: Session, table: exp.Expr) -> Iterator[_Changing]:
-    from forklake.engines.spark.explained import explained
+    from forklake.engines.spark.error_translation import translate_spark_errors
     from forklake.sql.query.binding import Binding
 
     assert isinstance(table, exp.Table)
-    written = Written.of(table)
-    with atomic(session), explained(), Binding(session, session.dialect) as binding:
+    written = TableReference.from_table(table)
+    with atomic(session), translate_spark_errors(), Binding(session, session.dialect) as binding:
         place = session.resolve(written.parts)
         view = session.viewing(place.attachment)
         fields = view.state.fields(session.find_table(view, place))

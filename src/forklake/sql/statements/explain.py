@@ -40,7 +40,7 @@ def _query_of(statement: exp.Expression) -> exp.Expression:
 
 def _plan(session: Session, query: exp.Expression) -> str:
     with Binding(session, session.dialect) as binding:
-        text = binding.text(query)
+        text = binding.to_spark_sql(query)
         return session.engine.queries.explain(text)
 
 

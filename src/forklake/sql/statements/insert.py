@@ -13,7 +13,7 @@ from forklake.model.names import folded
 from forklake.session.names import perhaps
 from forklake.sql import constants
 from forklake.sql.dialect.nodes import name_parts
-from forklake.sql.query.names import Written
+from forklake.sql.query.names import TableReference
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
 
@@ -103,7 +103,7 @@ def _insert_cells(
         if not given or cells == [[]]:
             return Result.counted("INSERT", insert(session, change, table, [{}] * len(cells)))
         cells = [[row[at] for at in given] for row in cells]
-        rows = constants.rows(cells, [chosen[at] for at in given], table.table_name)
+        rows = constants.evaluate_rows(cells, [chosen[at] for at in given], table.table_name)
         return Result.counted("INSERT", insert(session, change, table, rows))
 
 
@@ -165,7 +165,9 @@ def _insert_query(
             target,
             mode="overwrite" if where or statement.args.get("overwrite") else "append",
             by_name=bool(columns or statement.args.get("by_name")),
-            where=None if where is None else binding.text(where, Written(target, target[-1])),
+            where=None
+            if where is None
+            else binding.to_spark_sql(where, TableReference(target, target[-1])),
         )
     return Result.counted("INSERT", count)
 

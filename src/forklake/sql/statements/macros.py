@@ -97,7 +97,7 @@ def _defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str,
                 remedy="Put parameters with defaults last.",
             )
         if default is not None:
-            constants.value(default)
+            constants.evaluate_constant(default)
             found[parameter.name] = default.sql(dialect)
     return found
 

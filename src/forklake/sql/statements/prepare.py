@@ -11,8 +11,8 @@ from forklake.model.names import folded
 from forklake.session.names import perhaps
 from forklake.sql import constants
 from forklake.sql.dialect.nodes import Deallocate, Execute, Prepare
-from forklake.sql.dispatch import answer
-from forklake.sql.parameters import given
+from forklake.sql.dispatch import dispatch_statement
+from forklake.sql.parameters import bind_parameters
 from forklake.sql.results import Result
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ def run_execute(session: Session, statement: exp.Expr) -> Result:
     listed: list[Any] = []
     for one in statement.expressions:
         if isinstance(one, exp.Kwarg | exp.PropertyEQ):
-            named[one.this.name] = constants.value(one.expression)
+            named[one.this.name] = constants.evaluate_constant(one.expression)
         else:
-            listed.append(constants.value(one))
-    (filled,) = given([kept], named or listed)
-    return answer(session, filled)
+            listed.append(constants.evaluate_constant(one))
+    (filled,) = bind_parameters([kept], named or listed)
+    return dispatch_statement(session, filled)
 
 
 def run_deallocate(session: Session, statement: exp.Expr) -> Result:

@@ -12,7 +12,7 @@ from forklake.model.entities import View
 from forklake.model.names import folded
 from forklake.sql.dialect import nodes
 from forklake.sql.dialect.stored import find_tables, format_aliases, parse_stored_text, stored_text
-from forklake.sql.query.binding import schema_of
+from forklake.sql.query.binding import analyze_schema
 from forklake.sql.query.stored_sql import check_body
 from forklake.sql.results import Result
 
@@ -66,7 +66,7 @@ def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequenc
             remedy="Read the tables of the view instead of the view.",
         )
     check_body(session, query, f"The view '{place}'", place.attachment)
-    columns = schema_of(session, query).names
+    columns = analyze_schema(session, query).names
     if len(aliases) > len(columns):
         raise InvalidInput(
             f"The view names {len(aliases)} columns, but the query has {len(columns)}.",

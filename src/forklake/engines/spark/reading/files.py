@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from forklake.engines.local.csv_sample import described, first_sign
-from forklake.engines.spark.explained import explained
+from forklake.engines.spark.error_translation import translate_spark_errors
 from forklake.engines.spark.failures import messages_of
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.csv_files import load_csv
@@ -47,7 +47,7 @@ def read_files(
             are none.
         filename: whether to add a column for the file of each row, or its name.
     """
-    with explained(), _readable():
+    with translate_spark_errors(), _readable():
         loading = engine.spark.read
         if root is not None:
             loading = loading.option("basePath", root)
