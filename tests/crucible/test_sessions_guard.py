@@ -33,7 +33,7 @@ def test_every_statement_and_function_maps_to_an_operation() -> None:
     assert FUNCTIONS.keys() == registry.FUNCTIONS.keys()
     for operation in {*STATEMENTS.values(), *FUNCTIONS.values(), "session.open"}:
         assert isinstance(OPERATIONS[operation], Right)
-    changing = {one.name for one in registry.FUNCTIONS.values() if one.changes}
+    changing = {one.name for one in registry.FUNCTIONS.values() if one.changes_data}
     assert {name for name in changing if FUNCTIONS[name] == "statement.read"} == {
         "fork_catalog",
         "merge",

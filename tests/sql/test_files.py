@@ -15,7 +15,7 @@ from pyspark.sql import Row
 from forklake import Session
 from forklake.errors import InvalidInput, NotFound, Unsupported
 from forklake.files.file_search import found_files
-from forklake.sql.functions.files import is_path
+from forklake.sql.functions.files import has_file_extension
 
 TEXTS = {
     "plain.csv": (
@@ -142,7 +142,7 @@ def test_folders_patterns_and_paths_are_resolved(folder: Path) -> None:
     (folder / "keys" / "_SUCCESS").touch()
     assert [Path(one).parent.name for one in found_files([f"{folder}/keys"])] == ["n=1", "n=2"]
     assert len(found_files([f"file://{folder}/q.parquet", f"{folder}/[!p-q]*.csv"])) == 2
-    assert is_path("a/b.parquet")
-    assert is_path("x.JSONL.gz")
-    assert not is_path("orders")
-    assert not is_path("main.orders")
+    assert has_file_extension("a/b.parquet")
+    assert has_file_extension("x.JSONL.gz")
+    assert not has_file_extension("orders")
+    assert not has_file_extension("main.orders")

@@ -10,7 +10,7 @@ import pytest
 
 from forklake import Session
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
-from forklake.sql.functions.registry import FUNCTIONS, find
+from forklake.sql.functions.registry import FUNCTIONS, find_function
 
 Row = tuple[Any, ...]
 
@@ -30,15 +30,18 @@ def columns(session: Session, text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS)))
 def test_every_function_has_two_names(dry: Session, name: str) -> None:
-    full, short = find(dry, (f"DuckLake_{name}",)), find(dry, ("LAKE", name.upper()))
+    full, short = (
+        find_function(dry, (f"DuckLake_{name}",)),
+        find_function(dry, ("LAKE", name.upper())),
+    )
     assert full is not None
     assert short is not None
     assert short.alias == "lake"
     assert full.function is short.function is FUNCTIONS[name]
-    assert find(dry, ("lake", "main", name)) == short
-    assert find(dry, (name,)) is None
-    assert find(dry, ("other", name)) is None
-    assert find(dry, ("lake", "s2", name)) is None
+    assert find_function(dry, ("lake", "main", name)) == short
+    assert find_function(dry, (name,)) is None
+    assert find_function(dry, ("other", name)) is None
+    assert find_function(dry, ("lake", "s2", name)) is None
 
 
 @pytest.mark.parametrize(

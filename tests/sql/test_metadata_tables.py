@@ -11,7 +11,7 @@ import pytest
 
 from forklake import Session
 from forklake.errors import AlreadyExists, NotFound
-from forklake.sql.functions.information import call, find
+from forklake.sql.functions.information import call_information_function, find_information_table
 from forklake.sql.functions.metadata import find_metadata_table
 from forklake.store.tables import table_names
 from tests.fix_metastore import Place
@@ -133,9 +133,9 @@ def test_information_schema_lists_attached_catalogs(dry: Session) -> None:
     dry.execute("ALTER TABLE t ADD COLUMN c DECIMAL(9, 2) DEFAULT 1.5")
 
     def listed(name: str, *shown: str) -> list[tuple[Any, ...]]:
-        found = find(dry, ("information_schema", name))
+        found = find_information_table(dry, ("information_schema", name))
         assert found is not None
-        assert find(dry, ("LAKE", "Information_Schema", name.upper())) == found
+        assert find_information_table(dry, ("LAKE", "Information_Schema", name.upper())) == found
         return [tuple(row[key] for key in shown) for row in found.to_pylist()]
 
     assert listed("schemata", "catalog_name", "schema_name") == [("lake", "main"), ("lake", "s2")]
@@ -152,15 +152,15 @@ def test_information_schema_lists_attached_catalogs(dry: Session) -> None:
     ]
     assert listed("views") == []
     with pytest.raises(NotFound, match="Did you mean 'tables'"):
-        find(dry, ("information_schema", "table"))
+        find_information_table(dry, ("information_schema", "table"))
     with pytest.raises(NotFound, match="No catalog is attached as 'nope'"):
-        find(dry, ("nope", "information_schema", "tables"))
-    assert find(dry, ("main", "tables")) is None
+        find_information_table(dry, ("nope", "information_schema", "tables"))
+    assert find_information_table(dry, ("main", "tables")) is None
 
 
 def test_listing_functions(dry: Session, tmp_path: Path) -> None:
     def listed(name: str) -> list[dict[str, Any]]:
-        found = call(dry, (name,))
+        found = call_information_function(dry, (name,))
         assert found is not None
         return list(found.to_pylist())
 
@@ -174,12 +174,12 @@ def test_listing_functions(dry: Session, tmp_path: Path) -> None:
     assert listed("duckdb_views") == []
     (database,) = listed("duckdb_databases")
     assert (database["type"], database["readonly"]) == ("ducklake", False)
-    assert call(dry, ("duckdb_nothing",)) is None
+    assert call_information_function(dry, ("duckdb_nothing",)) is None
 
 
 def test_listings_see_the_open_transaction(dry: Session) -> None:
     dry.execute("BEGIN; CREATE TABLE fresh (x INTEGER)")
-    found = call(dry, ("duckdb_tables",))
+    found = call_information_function(dry, ("duckdb_tables",))
     assert found is not None
     sizes = {row["table_name"]: row["estimated_size"] for row in found.to_pylist()}
     assert sizes == {"fresh": 0, "t": 2, "u": 0}

@@ -9,7 +9,7 @@ from forklake.catalog.definitions import MacroSpec
 from forklake.errors import InvalidInput
 from forklake.sql.functions.registry import FUNCTIONS
 
-CHANGING = [name for name, one in FUNCTIONS.items() if one.changes]
+CHANGING = [name for name, one in FUNCTIONS.items() if one.changes_data]
 REFUSED = "changes data|reads files"
 TRIGGERS = [
     "SELECT * FROM {}",

@@ -14,17 +14,17 @@ import pytest
 from forklake import Session
 from forklake.catalog.definitions import MacroSpec
 from forklake.errors import ForklakeError, InvalidInput
-from forklake.sql.functions.files import READERS
+from forklake.sql.functions.files import READ_FUNCTIONS
 from forklake.sql.functions.registry import FUNCTIONS
 from forklake.sql.query import stored_sql
 from tests.sql.conftest import fill
 
 CANARY = "canary-51c0"
-CHANGING = [name for name, one in FUNCTIONS.items() if one.changes]
+CHANGING = [name for name, one in FUNCTIONS.items() if one.changes_data]
 SPELLINGS = ["ducklake_{}('lake', 'target')", "lake.{}('target')", "LAKE.main.\"{}\"('target')"]
 # Sources in FROM.
 SOURCES = [
-    *(f"{reader}('{{file}}')" for reader in READERS),
+    *(f"{reader}('{{file}}')" for reader in READ_FUNCTIONS),
     *("READ_CSV(['{file}'])", "'{file}'", '"{file}"', "'{file}.parquet'"),
     *(
         "__ducklake_metadata_lake.ducklake_snapshot",

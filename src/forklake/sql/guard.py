@@ -76,7 +76,7 @@ FUNCTIONS: dict[str, str] = {
     "settings": READ,
     "fork_catalog": READ,  # Guard.fork checks the fork itself
     "diff": READ,
-    "merge": READ,  # Guard.merging checks the merge itself
+    "merge": READ,  # Guard.authorize_merge checks the merge itself
     "set_commit_message": WRITE,
     "set_option": SET_OPTION,
     "list_files": MAINTAIN,  # it returns the keys of encrypted files

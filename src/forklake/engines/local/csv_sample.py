@@ -15,26 +15,26 @@ from forklake.errors import InvalidInput
 from forklake.files.systems import file_system, is_local, translating
 
 # Bytes that are read of a file on another machine.
-_HEAD = 16 * 2**20
+_SAMPLE_BYTES = 16 * 2**20
 
 
-def described(function: str, path: str, options: Mapping[str, Any]) -> pa.Schema:
+def detect_columns(function: str, path: str, options: Mapping[str, Any]) -> pa.Schema:
     """Return the columns of a file, as the DuckDB function `function` reads it."""
-    given = {**options, "hive_partitioning": False}
-    with _sample(path) as sample:
-        query = f"SELECT * FROM {function}($path{_given(given)}) LIMIT 0"
-        found = _query_duckdb(query, sample, given)
-    return found.schema
+    used = {**options, "hive_partitioning": False}
+    with _local_sample(path) as sample:
+        query = f"SELECT * FROM {function}($path{_format_options(used)}) LIMIT 0"
+        result = _query_duckdb(query, sample, used)
+    return result.schema
 
 
-def sniffed(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def detect_properties(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of a CSV file: Delimiter, Quote, Escape, Comment, SkipRows and more."""
-    with _sample(path) as sample:
-        found = _query_duckdb(f"FROM sniff_csv($path{_given(options)})", sample, options)
-    return dict(found.to_pylist()[0])
+    with _local_sample(path) as sample:
+        result = _query_duckdb(f"FROM sniff_csv($path{_format_options(options)})", sample, options)
+    return dict(result.to_pylist()[0])
 
 
-def first_sign(path: str) -> str:
+def read_first_character(path: str) -> str:
     """Return the first character of a file that is not a space."""
     system, inside = file_system(path)
     with translating(path), system.open_input_stream(inside, compression="detect") as stream:
@@ -42,7 +42,7 @@ def first_sign(path: str) -> str:
     return head.decode("utf-8-sig", "replace").strip()[:1]
 
 
-def _given(options: Mapping[str, Any]) -> str:
+def _format_options(options: Mapping[str, Any]) -> str:
     return "".join(f", {name} = ${name}" for name in options)
 
 
@@ -60,15 +60,15 @@ def _query_duckdb(query: str, path: str, options: Mapping[str, Any]) -> pa.Table
 
 
 @contextmanager
-def _sample(path: str) -> Iterator[str]:
+def _local_sample(path: str) -> Iterator[str]:
     """Yield the path of a local file with the beginning of another file."""
     system, inside = file_system(path)
     if is_local(path):
         yield inside
         return
     with translating(path), system.open_input_stream(inside, compression="detect") as stream:
-        head: bytes = stream.read(_HEAD)
+        head: bytes = stream.read(_SAMPLE_BYTES)
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder, "sample")
-        sample.write_bytes(head[: head.rfind(b"\n") + 1] if len(head) == _HEAD else head)
+        sample.write_bytes(head[: head.rfind(b"\n") + 1] if len(head) == _SAMPLE_BYTES else head)
         yield str(sample)

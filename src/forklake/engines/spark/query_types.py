@@ -10,7 +10,7 @@ from forklake.model.duckdb_types import duckdb_type
 from forklake.model.types import as_type
 
 # Spark types that no column of a table has, by the name of their class.
-_OF_QUERIES = {
+_QUERY_TYPES = {
     "NullType": "INTEGER",  # the type of an untyped NULL in DuckDB
     "DayTimeIntervalType": "INTERVAL",
     "YearMonthIntervalType": "INTERVAL",
@@ -25,5 +25,5 @@ def query_type(field: StructField) -> str:
         (spec,) = column_specs(StructType([field]))
     except Unsupported:
         kind = field.dataType
-        return _OF_QUERIES.get(type(kind).__name__, kind.simpleString().upper())
+        return _QUERY_TYPES.get(type(kind).__name__, kind.simpleString().upper())
     return duckdb_type(as_type(spec.type))

@@ -20,7 +20,7 @@ from forklake.model.names import PLACEHOLDER
 from forklake.model.state import CatalogState
 from forklake.session.attachments import Attachment
 from forklake.sql.dialect.stored import parse_aliases
-from forklake.sql.functions.types import shown_default
+from forklake.sql.functions.types import default_text
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog_view import CatalogView
@@ -30,7 +30,7 @@ _COMMENT = "comment"
 
 
 @dataclass(frozen=True, slots=True)
-class SeenCatalog:
+class CatalogInfo:
     """Attached catalog."""
 
     attachment: Attachment
@@ -56,9 +56,9 @@ class SeenCatalog:
         """Whether the catalog cannot be changed through this attachment."""
         return self.attachment.read_only or self.attachment.pinned is not None
 
-    def schemas(self) -> Iterator[SeenSchema]:
+    def schemas(self) -> Iterator[SchemaInfo]:
         """Yield its schemas."""
-        return (SeenSchema(self, schema) for schema in self.state.schemas())
+        return (SchemaInfo(self, schema) for schema in self.state.schemas())
 
     def comment(self, number: int) -> str | None:
         """Return the comment on the schema, table or view with this id."""
@@ -66,15 +66,15 @@ class SeenCatalog:
 
     def tags(self, number: int) -> dict[str, str]:
         """Return the tags of an object, except its comment."""
-        found = self.state.tags(number)
-        return {key: value for key, value in found.items() if key != _COMMENT}
+        tags = self.state.tags(number)
+        return {key: value for key, value in tags.items() if key != _COMMENT}
 
 
 @dataclass(frozen=True, slots=True)
-class SeenSchema:
+class SchemaInfo:
     """Schema of an attached catalog."""
 
-    catalog: SeenCatalog
+    catalog: CatalogInfo
     row: Schema
 
     @property
@@ -82,28 +82,28 @@ class SeenSchema:
         """Name of the schema."""
         return self.row.schema_name
 
-    def tables(self) -> Iterator[SeenTable]:
+    def tables(self) -> Iterator[TableInfo]:
         """Yield its tables."""
-        found = self.catalog.state.tables(self.name)
-        return (SeenTable(self.catalog, self, row.table_name, row.table_id, row) for row in found)
+        rows = self.catalog.state.tables(self.name)
+        return (TableInfo(self.catalog, self, row.table_name, row.table_id, row) for row in rows)
 
-    def views(self) -> Iterator[SeenView]:
+    def views(self) -> Iterator[ViewInfo]:
         """Yield its views."""
-        found = self.catalog.state.views(self.name)
-        return (SeenView(self.catalog, self, row.view_name, row.view_id, row) for row in found)
+        rows = self.catalog.state.views(self.name)
+        return (ViewInfo(self.catalog, self, row.view_name, row.view_id, row) for row in rows)
 
-    def relations(self) -> Iterator[SeenTable | SeenView]:
+    def relations(self) -> Iterator[TableInfo | ViewInfo]:
         """Yield its tables, then its views."""
         yield from self.tables()
         yield from self.views()
 
 
 @dataclass(frozen=True, slots=True)
-class SeenRelation:
+class RelationInfo:
     """Table or view of an attached catalog."""
 
-    catalog: SeenCatalog
-    schema: SeenSchema
+    catalog: CatalogInfo
+    schema: SchemaInfo
     name: str
     number: int
 
@@ -119,7 +119,7 @@ class SeenRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenView(SeenRelation):
+class ViewInfo(RelationInfo):
     """View of an attached catalog."""
 
     row: View
@@ -129,10 +129,10 @@ class SeenView(SeenRelation):
         """CREATE VIEW statement of the view, with the current alias of its catalog."""
         query = self.row.sql.replace(PLACEHOLDER, shown_name(self.catalog.alias))
         columns = ", ".join(map(shown_name, parse_aliases(self.row.column_aliases)))
-        declared = f"{shown_name(self.name)}({columns})" if columns else shown_name(self.name)
-        return f"CREATE VIEW {declared} AS {query};"
+        name = f"{shown_name(self.name)}({columns})" if columns else shown_name(self.name)
+        return f"CREATE VIEW {name} AS {query};"
 
-    def columns(self, session: Session) -> Iterator[SeenColumn]:
+    def columns(self, session: Session) -> Iterator[ColumnInfo]:
         """Yield its columns, numbered from 1; none if it cannot be read (its table was dropped)."""
         from forklake.engines.spark.query_types import query_type
         from forklake.sql.query.binding import analyze_schema
@@ -141,15 +141,15 @@ class SeenView(SeenRelation):
         catalog, schema, name = (exp.to_identifier(part, quoted=True) for part in parts)
         query = exp.select("*").from_(exp.Table(this=name, db=schema, catalog=catalog))
         try:
-            found = analyze_schema(session, query)
+            schema_of_view = analyze_schema(session, query)
         except (NotFound, InvalidInput, Unsupported, Forbidden):
             return
-        for number, field in enumerate(found.fields, 1):
-            yield SeenColumn(self, number, field.name, query_type(field), True, None, None)
+        for number, field in enumerate(schema_of_view.fields, 1):
+            yield ColumnInfo(self, number, field.name, query_type(field), True, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTable(SeenRelation):
+class TableInfo(RelationInfo):
     """Table of an attached catalog."""
 
     row: Table
@@ -174,27 +174,27 @@ class SeenTable(SeenRelation):
         attachment = self.catalog.attachment
         return attachment.located(attachment.folder(self.catalog.state, self.row))
 
-    def columns(self, session: Session) -> Iterator[SeenColumn]:
+    def columns(self, session: Session) -> Iterator[ColumnInfo]:
         """Yield its columns, numbered from 1."""
         state = self.catalog.state
         for number, field in enumerate(self.fields, 1):
             tags = state.column_tags(state.column(self.row, field.name))
-            yield SeenColumn(
+            yield ColumnInfo(
                 self,
                 number,
                 field.name,
                 duckdb_type(field),
                 field.nulls_allowed,
-                shown_default(field),
+                default_text(field),
                 tags.get(_COMMENT),
             )
 
 
 @dataclass(frozen=True, slots=True)
-class SeenColumn:
+class ColumnInfo:
     """Column of a table or view, with its type and default in DuckDB SQL."""
 
-    table: SeenTable | SeenView
+    table: TableInfo | ViewInfo
     number: int
     name: str
     data_type: str
@@ -206,37 +206,37 @@ class SeenColumn:
 # Lists of all objects of one kind
 
 
-def seen_catalog(session: Session, alias: str) -> SeenCatalog:
+def get_catalog_info(session: Session, alias: str) -> CatalogInfo:
     """Return the catalog that is attached under an alias."""
     attachment = session.attachment(alias)
-    return SeenCatalog(attachment, session.viewing(attachment))
+    return CatalogInfo(attachment, session.viewing(attachment))
 
 
-def all_catalogs(session: Session) -> Iterator[SeenCatalog]:
+def all_catalogs(session: Session) -> Iterator[CatalogInfo]:
     """Yield all attached catalogs."""
-    return (seen_catalog(session, one.alias) for one in session.attachments())
+    return (get_catalog_info(session, attachment.alias) for attachment in session.attachments())
 
 
-def all_schemas(session: Session) -> Iterator[SeenSchema]:
+def all_schemas(session: Session) -> Iterator[SchemaInfo]:
     """Yield all schemas of attached catalogs."""
     return (schema for catalog in all_catalogs(session) for schema in catalog.schemas())
 
 
-def all_tables(session: Session) -> Iterator[SeenTable]:
+def all_tables(session: Session) -> Iterator[TableInfo]:
     """Yield all tables of attached catalogs."""
     return (table for schema in all_schemas(session) for table in schema.tables())
 
 
-def all_views(session: Session) -> Iterator[SeenView]:
+def all_views(session: Session) -> Iterator[ViewInfo]:
     """Yield all views of attached catalogs."""
     return (view for schema in all_schemas(session) for view in schema.views())
 
 
-def all_relations(session: Session) -> Iterator[SeenTable | SeenView]:
+def all_relations(session: Session) -> Iterator[TableInfo | ViewInfo]:
     """Yield all tables and views of attached catalogs."""
-    return (one for schema in all_schemas(session) for one in schema.relations())
+    return (relation for schema in all_schemas(session) for relation in schema.relations())
 
 
-def all_columns(session: Session) -> Iterator[SeenColumn]:
+def all_columns(session: Session) -> Iterator[ColumnInfo]:
     """Yield all columns of tables and views of attached catalogs."""
-    return (column for one in all_relations(session) for column in one.columns(session))
+    return (column for relation in all_relations(session) for column in relation.columns(session))

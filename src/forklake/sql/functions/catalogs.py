@@ -78,7 +78,7 @@ def fork_catalog(
     request = ForkRequest(
         name,
         [new_name],
-        at=_pinned_at(session, parent) if at is None else at,
+        at=_find_pinned_snapshot(session, parent) if at is None else at,
         data_path=data_path,
         mode=mode.lower(),
         if_not_exists=if_not_exists,
@@ -88,8 +88,8 @@ def fork_catalog(
     return [(fork.catalog_id, fork.catalog_name, bool(created))]
 
 
-def _pinned_at(session: Session, parent: str) -> int | None:
-    for one in session.attachments():
-        if folded(one.alias) == folded(parent) and one.pinned is not None:
-            return one.pinned.snapshot_id
+def _find_pinned_snapshot(session: Session, parent: str) -> int | None:
+    for attachment in session.attachments():
+        if folded(attachment.alias) == folded(parent) and attachment.pinned is not None:
+            return attachment.pinned.snapshot_id
     return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forklake.errors import InvalidInput, Unsupported
 from forklake.files.file_search import found_files
-from forklake.sql.functions.paths import hive_folders
+from forklake.sql.functions.paths import find_hive_partitioning
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
@@ -21,65 +21,65 @@ if TYPE_CHECKING:
 Options: TypeAlias = Mapping[str, Any]
 
 # Options that are handled in this module for all formats.
-_COMMON = frozenset({"filename", "hive_partitioning"})
-_ENDINGS = (".gz", ".zst", ".bz2")
+_COMMON_OPTIONS = frozenset({"filename", "hive_partitioning"})
+_COMPRESSION_EXTENSIONS = (".gz", ".zst", ".bz2")
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FileFormat:
     """File format, and the DuckDB options that are supported for it."""
 
     options: frozenset[str]
     format: str
 
 
-def is_path(text: str) -> bool:
+def has_file_extension(text: str) -> bool:
     """Return whether a name has the extension of a file that can be read."""
-    return _reader_of(text) is not None
+    return _find_read_function(text) is not None
 
 
-def read_path(session: Session, path: str) -> DataFrame:
+def read_file(session: Session, path: str) -> DataFrame:
     """Return the rows of a file, whose extension defines its format."""
-    function = _reader_of(path)
+    function = _find_read_function(path)
     if function is None:
         raise InvalidInput(
             f"The file {path!r} has no known extension.",
-            remedy="Read it with one of the functions " + ", ".join(READERS) + ".",
+            remedy="Read it with one of the functions " + ", ".join(READ_FUNCTIONS) + ".",
         )
     return read_files(session, function, [path], {})
 
 
-def _reader_of(text: str) -> str | None:
-    plain = text.lower()
-    for ending in _ENDINGS:
-        plain = plain.removesuffix(ending)
-    return _BY_ENDING.get(plain.rpartition(".")[2]) if "." in plain else None
+def _find_read_function(text: str) -> str | None:
+    name = text.lower()
+    for extension in _COMPRESSION_EXTENSIONS:
+        name = name.removesuffix(extension)
+    return _FUNCTION_OF_EXTENSION.get(name.rpartition(".")[2]) if "." in name else None
 
 
 def read_files(
     session: Session, function: str, positional: Sequence[Any], named: Mapping[str, Any]
 ) -> DataFrame:
     """Return the rows of files, given by one path or pattern or by a list of them."""
-    reader = READERS[function.lower()]
+    file_format = READ_FUNCTIONS[function.lower()]
     options = {name.lower(): value for name, value in named.items()}
-    _check_options(function, reader, options)
-    patterns = _patterns(function, positional)
+    _check_options(function, file_format, options)
+    patterns = _parse_patterns(function, positional)
     session.guard.check_files(patterns)
     files = found_files(patterns)
-    hive = hive_folders(files, _boolean(function, options, "hive_partitioning"))
-    own = {name: value for name, value in options.items() if name not in _COMMON}
-    _boolean("read_parquet", own, "union_by_name")
+    hive = find_hive_partitioning(files, _boolean_option(function, options, "hive_partitioning"))
+    format_options = {name: value for name, value in options.items() if name not in _COMMON_OPTIONS}
+    _boolean_option("read_parquet", format_options, "union_by_name")
     return session.engine.queries.read_files(
-        reader.format,
+        file_format.format,
         files,
-        own,
+        format_options,
         root=None if hive is None else hive.root,
         keys=() if hive is None else hive.keys,
         filename=options.get("filename", False),
     )
 
 
-def _patterns(function: str, positional: Sequence[Any]) -> list[str]:
+def _parse_patterns(function: str, positional: Sequence[Any]) -> list[str]:
     match positional:
         case [str(path)]:
             return [path]
@@ -91,13 +91,13 @@ def _patterns(function: str, positional: Sequence[Any]) -> list[str]:
     )
 
 
-def _check_options(function: str, reader: Reader, options: Options) -> None:
-    known = reader.options | _COMMON
+def _check_options(function: str, file_format: FileFormat, options: Options) -> None:
+    supported = file_format.options | _COMMON_OPTIONS
     for name, value in options.items():
-        if name not in known:
+        if name not in supported:
             raise Unsupported(
                 f"The function {function} does not support the option '{name}'.",
-                remedy="Supported options: " + ", ".join(sorted(known)) + ".",
+                remedy="Supported options: " + ", ".join(sorted(supported)) + ".",
             )
         if value is None:
             raise InvalidInput(
@@ -105,7 +105,7 @@ def _check_options(function: str, reader: Reader, options: Options) -> None:
             )
 
 
-def _boolean(function: str, options: Options, name: str) -> bool | None:
+def _boolean_option(function: str, options: Options, name: str) -> bool | None:
     value = options.get(name)
     if value is not None and not isinstance(value, bool):
         raise InvalidInput(
@@ -115,16 +115,16 @@ def _boolean(function: str, options: Options, name: str) -> bool | None:
     return value
 
 
-_PARQUET = Reader(frozenset({"union_by_name"}), "parquet")
-_CSV = Reader(
+_PARQUET = FileFormat(frozenset({"union_by_name"}), "parquet")
+_CSV = FileFormat(
     frozenset(
         "all_varchar auto_detect columns comment dateformat delim dtypes escape header names"
         " normalize_names nullstr quote sample_size sep timestampformat types".split()
     ),
     "csv",
 )
-_JSON = Reader(frozenset({"columns", "format", "sample_size"}), "json")
-READERS: dict[str, Reader] = {
+_JSON = FileFormat(frozenset({"columns", "format", "sample_size"}), "json")
+READ_FUNCTIONS: dict[str, FileFormat] = {
     "read_parquet": _PARQUET,
     "parquet_scan": _PARQUET,
     "read_csv": _CSV,
@@ -133,7 +133,7 @@ READERS: dict[str, Reader] = {
     "read_json_auto": _JSON,
     "read_ndjson": _JSON,
 }
-_BY_ENDING = {
+_FUNCTION_OF_EXTENSION = {
     "parquet": "read_parquet",
     "csv": "read_csv",
     "tsv": "read_csv",

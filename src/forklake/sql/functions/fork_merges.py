@@ -18,13 +18,13 @@ def list_differences(
     session: Session, first: str, second: str, tables: Sequence[str] | None = None
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the differences between a first and a second catalog."""
-    metastore, one, other = _places(session, first, second)
+    metastore, one, other = _find_two_catalogs(session, first, second)
     for name in (one, other):
         session.guard.check_read(metastore, name)
-    found = merging.diff(session, metastore, one, other, tables=tables)
-    for words in found.definitions:
-        yield words, None, None, 0, 0, 0
-    for table in found.tables:
+    differences = merging.diff(session, metastore, one, other, tables=tables)
+    for definition in differences.definitions:
+        yield definition, None, None, 0, 0, 0
+    for table in differences.tables:
         columns = list(table.columns)
         yield table.table, table.did, columns, table.added, table.removed, table.changed
 
@@ -43,13 +43,13 @@ def merge_catalog(
     if into is None:
         target = merging.parent_of(metastore, source)
     else:
-        _, _, target = _places(session, fork, into)
+        _, _, target = _find_two_catalogs(session, fork, into)
     with session.guard.authorize_merge(metastore, source, target, dry_run=dry_run):
         choice = cast(Choice, on_conflict.lower())
         request = MergeRequest(source, target, tables, choice, dry_run)
         merged = merging.merge_fork(session, metastore, request)
-    for words in merged.definitions:
-        yield words, 0, 0, 0, 0, 0, merged.snapshot_id
+    for definition in merged.definitions:
+        yield definition, 0, 0, 0, 0, 0, merged.snapshot_id
     for table in merged.tables:
         yield (
             table.table,
@@ -62,7 +62,7 @@ def merge_catalog(
         )
 
 
-def _places(session: Session, first: str, second: str) -> tuple[Metastore, str, str]:
+def _find_two_catalogs(session: Session, first: str, second: str) -> tuple[Metastore, str, str]:
     """Return the common metastore of two catalogs, and their names in it."""
     metastore, one = session.find_catalog(first)
     other_metastore, other = session.find_catalog(second)

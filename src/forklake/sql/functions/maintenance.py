@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklake import maintenance
 from forklake.errors import InvalidInput
 from forklake.session.attachments import Attachment
-from forklake.sql.functions.places import found_table, table_place
+from forklake.sql.functions.places import qualify_table_name, resolve_table
 from forklake.sql.functions.snapshots import snapshot_row
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def expire_snapshots(
             remedy="Pass only one of them.",
         )
     _refuse_transaction(session, "expire_snapshots")
-    found = maintenance.expire_snapshots(
+    expired = maintenance.expire_snapshots(
         session, catalog.alias, versions=versions, older_than=older_than, dry_run=dry_run
     )
-    return map(snapshot_row, found)
+    return map(snapshot_row, expired)
 
 
 def merge_adjacent_files(
@@ -50,7 +50,7 @@ def merge_adjacent_files(
 ) -> list[tuple[str, str, int, int]]:
     """Compact small files of tables into fewer large ones."""
     _check_compaction(session, catalog, table_name, schema, max_compacted_files)
-    found = maintenance.merge_adjacent_files(
+    compacted = maintenance.merge_adjacent_files(
         session,
         catalog.alias,
         table_name,
@@ -59,7 +59,7 @@ def merge_adjacent_files(
         max_file_size=max_file_size,
         max_compacted_files=max_compacted_files,
     )
-    return [_compaction_row(one) for one in found]
+    return [_compaction_row(one) for one in compacted]
 
 
 def rewrite_data_files(
@@ -77,7 +77,7 @@ def rewrite_data_files(
             f"The delete_threshold {delete_threshold} must be between 0 and 1.",
             remedy="Set it to the share of deleted rows from which on a file is rewritten.",
         )
-    found = maintenance.rewrite_data_files(
+    compacted = maintenance.rewrite_data_files(
         session,
         catalog.alias,
         table_name,
@@ -85,7 +85,7 @@ def rewrite_data_files(
         delete_threshold=delete_threshold,
         max_compacted_files=max_compacted_files,
     )
-    return [_compaction_row(one) for one in found]
+    return [_compaction_row(one) for one in compacted]
 
 
 def flush_inlined_data(
@@ -95,9 +95,9 @@ def flush_inlined_data(
     table_name: Sequence[str] | None = None,
 ) -> list[tuple[str, str, int]]:
     """Write inlined rows to data files."""
-    _check_place(session, catalog, table_name, schema_name)
-    found = maintenance.flush_inlined_data(session, catalog.alias, schema_name, table_name)
-    return [(one.schema_name, one.table_name, one.rows_flushed) for one in found]
+    _check_schema_and_table(session, catalog, table_name, schema_name)
+    flushed = maintenance.flush_inlined_data(session, catalog.alias, schema_name, table_name)
+    return [(one.schema_name, one.table_name, one.rows_flushed) for one in flushed]
 
 
 def add_data_files(
@@ -113,7 +113,7 @@ def add_data_files(
 ) -> Iterator[tuple[str]]:
     """Add existing Parquet files to a table."""
     session.guard.check_files(path)
-    alias, inside, table = table_place(session, catalog, table_name, schema)
+    alias, inside, table = qualify_table_name(session, catalog, table_name, schema)
     added = maintenance.add_data_files(
         session,
         alias,
@@ -135,7 +135,9 @@ def cleanup_old_files(
     dry_run: bool = False,
 ) -> list[tuple[str]]:
     """Delete files that no snapshot needs any longer."""
-    return _clean(maintenance.cleanup_old_files, session, catalog, older_than, cleanup_all, dry_run)
+    return _run_cleanup(
+        maintenance.cleanup_old_files, session, catalog, older_than, cleanup_all, dry_run
+    )
 
 
 def delete_orphaned_files(
@@ -146,12 +148,12 @@ def delete_orphaned_files(
     dry_run: bool = False,
 ) -> list[tuple[str]]:
     """Delete files that no snapshot has ever referred to."""
-    return _clean(
+    return _run_cleanup(
         maintenance.delete_orphaned_files, session, catalog, older_than, cleanup_all, dry_run
     )
 
 
-def _check_place(
+def _check_schema_and_table(
     session: Session,
     catalog: Attachment,
     table_name: Sequence[str] | None,
@@ -159,7 +161,7 @@ def _check_place(
 ) -> None:
     catalog.require_writable()
     if table_name is not None:
-        found_table(session, catalog, table_name, schema)
+        resolve_table(session, catalog, table_name, schema)
     elif schema is not None:
         session.viewing(catalog).state.schema(schema)
 
@@ -171,7 +173,7 @@ def _check_compaction(
     schema: str | None,
     max_compacted_files: int | None,
 ) -> None:
-    _check_place(session, catalog, table_name, schema)
+    _check_schema_and_table(session, catalog, table_name, schema)
     if max_compacted_files == 0:
         raise InvalidInput(
             "No file can be written if max_compacted_files is 0.",
@@ -179,8 +181,13 @@ def _check_compaction(
         )
 
 
-def _compaction_row(one: maintenance.Compacted) -> tuple[str, str, int, int]:
-    return one.schema_name, one.table_name, one.files_processed, one.files_created
+def _compaction_row(compacted: maintenance.Compacted) -> tuple[str, str, int, int]:
+    return (
+        compacted.schema_name,
+        compacted.table_name,
+        compacted.files_processed,
+        compacted.files_created,
+    )
 
 
 def _refuse_transaction(session: Session, name: str) -> None:
@@ -192,7 +199,7 @@ def _refuse_transaction(session: Session, name: str) -> None:
         )
 
 
-def _clean(
+def _run_cleanup(
     clean: Callable[..., list[str]],
     session: Session,
     catalog: Attachment,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 # Default schemas of databases: each of them stands for the schema of the metastore.
-_SCHEMAS = ("main", "public")
+_DEFAULT_SCHEMAS = ("main", "public")
 
 
 def find_metadata_table(session: Session, parts: Sequence[str]) -> pa.Table | None:
@@ -31,19 +31,22 @@ def find_metadata_table(session: Session, parts: Sequence[str]) -> pa.Table | No
         _check_schema(attachment, parts[1])
     session.record_everything(attachment)
     database = attachment.metastore.database
-    found = read_table(database, folded(parts[-1]))
-    if found is None:
+    table = read_table(database, folded(parts[-1]))
+    if table is None:
         raise NotFound(
             f"Table '{'.'.join(parts)}' does not exist in the metastore.",
             remedy=perhaps(parts[-1], table_names(database), what="tables of the metastore"),
         )
-    return found
+    return table
 
 
 def _check_schema(attachment: Attachment, schema: str) -> None:
-    known = (*_SCHEMAS, *([attachment.metadata_schema] if attachment.metadata_schema else []))
-    if folded(schema) not in map(folded, known):
+    schemas = (
+        *_DEFAULT_SCHEMAS,
+        *([attachment.metadata_schema] if attachment.metadata_schema else []),
+    )
+    if folded(schema) not in map(folded, schemas):
         raise NotFound(
             f"Schema '{attachment.metadata_name}.{schema}' does not exist",
-            remedy=perhaps(schema, known, what="schemas of a metastore"),
+            remedy=perhaps(schema, schemas, what="schemas of a metastore"),
         )

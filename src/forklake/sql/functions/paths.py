@@ -12,23 +12,23 @@ _KEY = re.compile(r"([^/=]+)=[^/]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Hive:
+class HivePartitioning:
     """Hive partitioning of files: `root/year=2024/month=1/`."""
 
     root: str
     keys: tuple[str, ...]
 
 
-def hive_folders(files: Sequence[str], option: bool | None) -> Hive | None:
+def find_hive_partitioning(files: Sequence[str], option: bool | None) -> HivePartitioning | None:
     """Return the hive partition keys that all files share; None if they differ or are turned off.
 
     `option` is the option hive_partitioning: None detects the keys, true requires them.
     """
     if option is False:
         return None
-    found = {_hive(path) for path in files}
-    if len(found) == 1 and all(one.keys for one in found):
-        return found.pop()
+    candidates = {_parse_hive_folders(path) for path in files}
+    if len(candidates) == 1 and all(one.keys for one in candidates):
+        return candidates.pop()
     if option:
         raise InvalidInput(
             "The folders of these files do not have the same hive partition keys below one folder.",
@@ -37,7 +37,9 @@ def hive_folders(files: Sequence[str], option: bool | None) -> Hive | None:
     return None
 
 
-def _hive(path: str) -> Hive:
+def _parse_hive_folders(path: str) -> HivePartitioning:
     folders = path.rpartition("/")[0] + "/"
-    found = list(_KEY.finditer(folders))
-    return Hive(folders[: found[0].start()] if found else "", tuple(one[1] for one in found))
+    matches = list(_KEY.finditer(folders))
+    return HivePartitioning(
+        folders[: matches[0].start()] if matches else "", tuple(one[1] for one in matches)
+    )

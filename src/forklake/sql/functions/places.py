@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 
-def table_place(
+def qualify_table_name(
     session: Session,
     catalog: Attachment,
     table_name: Sequence[str],
@@ -33,15 +33,19 @@ def table_place(
             " as well.",
             remedy="Name the schema once.",
         )
-    return catalog.alias, (before[0] if before else schema) or _default(session, catalog), table
+    return (
+        catalog.alias,
+        (before[0] if before else schema) or _default_schema(session, catalog),
+        table,
+    )
 
 
-def _default(session: Session, catalog: Attachment) -> str:
+def _default_schema(session: Session, catalog: Attachment) -> str:
     alias, schema = session.current or ("", MAIN)
     return schema if alias == catalog.alias else MAIN
 
 
-def found_table(
+def resolve_table(
     session: Session,
     catalog: Attachment,
     table_name: Sequence[str],
@@ -51,7 +55,7 @@ def found_table(
     timestamp: datetime | None = None,
 ) -> tuple[CatalogView, Table]:
     """Return a table, and its catalog in the current or a past state."""
-    name = table_place(session, catalog, table_name, schema)
+    name = qualify_table_name(session, catalog, table_name, schema)
     place: TableName = session.resolve(name, version=version, timestamp=timestamp)
     view = session.viewing(catalog, version=version, timestamp=timestamp)
     return view, session.find_table(view, place)

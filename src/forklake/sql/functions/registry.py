@@ -24,39 +24,39 @@ from forklake.sql.functions import (
     tables,
 )
 from forklake.sql.functions.signatures import (
-    ANYTHING,
-    ATTACHED,
+    ANY_VALUE,
+    ATTACHED_CATALOG,
     BOOLEAN,
-    BOUND,
     FRACTION,
-    MOMENT,
-    MOMENT_OR_AGE,
     NUMBER,
     SIZE,
+    SNAPSHOT_OR_TIME,
     TABLE_NAME,
     TEXT,
     TEXT_OR_NULL,
     TEXTS,
+    TIMESTAMP,
+    TIMESTAMP_OR_AGE,
     VERSIONS,
     Parameter,
     Signature,
-    named,
-    optional,
-    required,
+    named_parameter,
+    optional_parameter,
+    required_parameter,
 )
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
     from forklake.sql.session import Session
 
-Run: TypeAlias = "Callable[..., Iterable[tuple[Any, ...]] | DataFrame]"
+Implementation: TypeAlias = "Callable[..., Iterable[tuple[Any, ...]] | DataFrame]"
 
 PREFIX = "ducklake_"
 _LONG, _STRING, _BOOL = pa.int64(), pa.string(), pa.bool_()
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LakeFunction:
     """SQL function: its overloads, its result columns and its implementation.
 
     Without `columns` it returns a DataFrame, whose columns depend on the table. `changes` is
@@ -67,10 +67,10 @@ class Function:
     name: str
     signatures: tuple[Signature, ...]
     columns: pa.Schema | None
-    run: Run
-    changes: bool
-    reads_now: bool = False
-    hidden: tuple[str, ...] = ()
+    run: Implementation
+    changes_data: bool
+    reads_newest_state: bool = False
+    hidden_columns: tuple[str, ...] = ()
 
 
 def _columns(**types: pa.DataType) -> pa.Schema:
@@ -81,22 +81,25 @@ def _signature(*parameters: Parameter) -> tuple[Signature, ...]:
     return (Signature(parameters),)
 
 
-_CATALOG = required("catalog", ATTACHED)
-_TABLE, _SCHEMA = required("table_name", TABLE_NAME), named("schema", TEXT)
-_ONE_OR_ALL = (_CATALOG, optional("table_name", TABLE_NAME), _SCHEMA)
-_BOUNDS = (required("start_snapshot", BOUND), required("end_snapshot", BOUND))
+_CATALOG = required_parameter("catalog", ATTACHED_CATALOG)
+_TABLE, _SCHEMA = required_parameter("table_name", TABLE_NAME), named_parameter("schema", TEXT)
+_TABLE_OR_ALL = (_CATALOG, optional_parameter("table_name", TABLE_NAME), _SCHEMA)
+_FEED_BOUNDS = (
+    required_parameter("start_snapshot", SNAPSHOT_OR_TIME),
+    required_parameter("end_snapshot", SNAPSHOT_OR_TIME),
+)
 _FEED = (
-    Signature((_CATALOG, _TABLE, *_BOUNDS)),
-    Signature((_CATALOG, required("schema_name", TEXT), _TABLE, *_BOUNDS)),
+    Signature((_CATALOG, _TABLE, *_FEED_BOUNDS)),
+    Signature((_CATALOG, required_parameter("schema_name", TEXT), _TABLE, *_FEED_BOUNDS)),
 )
-_ORIGIN = ("snapshot_id", "rowid")  # of a row in a change feed
-_CLEANING = _signature(
+_ROW_ORIGIN = ("snapshot_id", "rowid")  # of a row in a change feed
+_CLEANUP = _signature(
     _CATALOG,
-    named("older_than", MOMENT_OR_AGE),
-    named("cleanup_all", BOOLEAN),
-    named("dry_run", BOOLEAN),
+    named_parameter("older_than", TIMESTAMP_OR_AGE),
+    named_parameter("cleanup_all", BOOLEAN),
+    named_parameter("dry_run", BOOLEAN),
 )
-_SNAPSHOTS = _columns(
+_SNAPSHOT_COLUMNS = _columns(
     snapshot_id=_LONG,
     snapshot_time=pa.timestamp("us", "UTC"),
     schema_version=_LONG,
@@ -105,14 +108,18 @@ _SNAPSHOTS = _columns(
     commit_message=_STRING,
     commit_extra_info=_STRING,
 )
-_ID, _SUCCESS = _columns(id=_LONG), _columns(Success=_BOOL)
-_REWRITTEN = _columns(
+_ID_COLUMN, _SUCCESS_COLUMN = _columns(id=_LONG), _columns(Success=_BOOL)
+_COMPACTION_COLUMNS = _columns(
     schema_name=_STRING, table_name=_STRING, files_processed=_LONG, files_created=_LONG
 )
 _QUERIES = (
-    Function(
+    LakeFunction(
         "diff",
-        _signature(required("first", TEXT), required("second", TEXT), named("tables", TEXTS)),
+        _signature(
+            required_parameter("first", TEXT),
+            required_parameter("second", TEXT),
+            named_parameter("tables", TEXTS),
+        ),
         _columns(
             name=_STRING,
             change=_STRING,
@@ -122,28 +129,32 @@ _QUERIES = (
             rows_changed=_LONG,
         ),
         fork_merges.list_differences,
-        changes=False,
-        reads_now=True,
+        changes_data=False,
+        reads_newest_state=True,
     ),
-    Function(
+    LakeFunction(
         "snapshots",
         _signature(_CATALOG),
-        _SNAPSHOTS,
+        _SNAPSHOT_COLUMNS,
         snapshots.list_snapshots,
-        changes=False,
-        reads_now=True,
+        changes_data=False,
+        reads_newest_state=True,
     ),
-    Function(
-        "current_snapshot", _signature(_CATALOG), _ID, snapshots.current_snapshot, changes=False
+    LakeFunction(
+        "current_snapshot",
+        _signature(_CATALOG),
+        _ID_COLUMN,
+        snapshots.current_snapshot,
+        changes_data=False,
     ),
-    Function(
+    LakeFunction(
         "last_committed_snapshot",
         _signature(_CATALOG),
-        _ID,
+        _ID_COLUMN,
         snapshots.last_committed_snapshot,
-        changes=False,
+        changes_data=False,
     ),
-    Function(
+    LakeFunction(
         "options",
         _signature(_CATALOG),
         _columns(
@@ -154,17 +165,17 @@ _QUERIES = (
             scope_entry=_STRING,
         ),
         options.list_options,
-        changes=False,
-        reads_now=True,
+        changes_data=False,
+        reads_newest_state=True,
     ),
-    Function(
+    LakeFunction(
         "list_files",
         _signature(
             _CATALOG,
             _TABLE,
             _SCHEMA,
-            named("snapshot_version", NUMBER),
-            named("snapshot_time", MOMENT),
+            named_parameter("snapshot_version", NUMBER),
+            named_parameter("snapshot_time", TIMESTAMP),
         ),
         _columns(
             data_file=_STRING,
@@ -177,12 +188,12 @@ _QUERIES = (
             delete_file_encryption_key=_STRING,
         ),
         tables.list_files,
-        changes=False,
-        reads_now=True,
+        changes_data=False,
+        reads_newest_state=True,
     ),
-    Function(
+    LakeFunction(
         "table_info",
-        _signature(*_ONE_OR_ALL),
+        _signature(*_TABLE_OR_ALL),
         _columns(
             table_name=_STRING,
             schema_id=_LONG,
@@ -194,17 +205,29 @@ _QUERIES = (
             delete_file_size_bytes=_LONG,
         ),
         tables.table_info,
-        changes=False,
-        reads_now=True,
+        changes_data=False,
+        reads_newest_state=True,
     ),
-    Function("table_changes", _FEED, None, feeds.table_changes, changes=False),
-    Function(
-        "table_insertions", _FEED, None, feeds.table_insertions, changes=False, hidden=_ORIGIN
+    LakeFunction("table_changes", _FEED, None, feeds.table_changes, changes_data=False),
+    LakeFunction(
+        "table_insertions",
+        _FEED,
+        None,
+        feeds.table_insertions,
+        changes_data=False,
+        hidden_columns=_ROW_ORIGIN,
     ),
-    Function("table_deletions", _FEED, None, feeds.table_deletions, changes=False, hidden=_ORIGIN),
-    Function(
+    LakeFunction(
+        "table_deletions",
+        _FEED,
+        None,
+        feeds.table_deletions,
+        changes_data=False,
+        hidden_columns=_ROW_ORIGIN,
+    ),
+    LakeFunction(
         "catalogs",
-        _signature(optional("catalog", ATTACHED)),
+        _signature(optional_parameter("catalog", ATTACHED_CATALOG)),
         _columns(
             catalog_id=_LONG,
             catalog_name=_STRING,
@@ -214,9 +237,9 @@ _QUERIES = (
             end_snapshot=_LONG,
         ),
         catalogs.list_catalogs,
-        changes=False,
+        changes_data=False,
     ),
-    Function(
+    LakeFunction(
         "settings",
         _signature(_CATALOG),
         _columns(
@@ -231,33 +254,33 @@ _QUERIES = (
             read_only=_BOOL,
         ),
         catalogs.list_settings,
-        changes=False,
+        changes_data=False,
     ),
 )
 _PROCEDURES = (
-    Function(
+    LakeFunction(
         "fork_catalog",
         _signature(
-            required("parent", TEXT),
-            required("new_name", TEXT),
-            optional("data_path", TEXT),
-            named("if_not_exists", BOOLEAN),
-            named("mode", TEXT),
-            named("at", NUMBER),
-            named("ttl", TEXT),
+            required_parameter("parent", TEXT),
+            required_parameter("new_name", TEXT),
+            optional_parameter("data_path", TEXT),
+            named_parameter("if_not_exists", BOOLEAN),
+            named_parameter("mode", TEXT),
+            named_parameter("at", NUMBER),
+            named_parameter("ttl", TEXT),
         ),
         _columns(catalog_id=_LONG, catalog_name=_STRING, created=_BOOL),
         catalogs.fork_catalog,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "merge",
         _signature(
-            required("fork", TEXT),
-            named("into", TEXT),
-            named("tables", TEXTS),
-            named("on_conflict", TEXT),
-            named("dry_run", BOOLEAN),
+            required_parameter("fork", TEXT),
+            named_parameter("into", TEXT),
+            named_parameter("tables", TEXTS),
+            named_parameter("on_conflict", TEXT),
+            named_parameter("dry_run", BOOLEAN),
         ),
         _columns(
             name=_STRING,
@@ -269,114 +292,118 @@ _PROCEDURES = (
             snapshot_id=_LONG,
         ),
         fork_merges.merge_catalog,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "set_option",
         _signature(
             _CATALOG,
-            required("option", TEXT),
-            required("value", ANYTHING),
+            required_parameter("option", TEXT),
+            required_parameter("value", ANY_VALUE),
             _SCHEMA,
-            named("table_name", TABLE_NAME),
+            named_parameter("table_name", TABLE_NAME),
         ),
-        _SUCCESS,
+        _SUCCESS_COLUMN,
         options.set_option,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "set_commit_message",
         _signature(
             _CATALOG,
-            required("author", TEXT_OR_NULL),
-            required("commit_message", TEXT_OR_NULL),
-            named("extra_info", TEXT_OR_NULL),
+            required_parameter("author", TEXT_OR_NULL),
+            required_parameter("commit_message", TEXT_OR_NULL),
+            named_parameter("extra_info", TEXT_OR_NULL),
         ),
-        _SUCCESS,
+        _SUCCESS_COLUMN,
         snapshots.set_commit_message,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "expire_snapshots",
         _signature(
             _CATALOG,
-            named("versions", VERSIONS),
-            named("older_than", MOMENT_OR_AGE),
-            named("dry_run", BOOLEAN),
+            named_parameter("versions", VERSIONS),
+            named_parameter("older_than", TIMESTAMP_OR_AGE),
+            named_parameter("dry_run", BOOLEAN),
         ),
-        _SNAPSHOTS,
+        _SNAPSHOT_COLUMNS,
         maintenance.expire_snapshots,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "merge_adjacent_files",
         _signature(
-            *_ONE_OR_ALL,
-            named("max_compacted_files", SIZE),
-            named("min_file_size", SIZE),
-            named("max_file_size", SIZE),
+            *_TABLE_OR_ALL,
+            named_parameter("max_compacted_files", SIZE),
+            named_parameter("min_file_size", SIZE),
+            named_parameter("max_file_size", SIZE),
         ),
-        _REWRITTEN,
+        _COMPACTION_COLUMNS,
         maintenance.merge_adjacent_files,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "rewrite_data_files",
         _signature(
-            *_ONE_OR_ALL,
-            named("delete_threshold", FRACTION),
-            named("max_compacted_files", SIZE),
+            *_TABLE_OR_ALL,
+            named_parameter("delete_threshold", FRACTION),
+            named_parameter("max_compacted_files", SIZE),
         ),
-        _REWRITTEN,
+        _COMPACTION_COLUMNS,
         maintenance.rewrite_data_files,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "flush_inlined_data",
-        _signature(_CATALOG, named("schema_name", TEXT), named("table_name", TABLE_NAME)),
+        _signature(
+            _CATALOG,
+            named_parameter("schema_name", TEXT),
+            named_parameter("table_name", TABLE_NAME),
+        ),
         _columns(schema_name=_STRING, table_name=_STRING, rows_flushed=_LONG),
         maintenance.flush_inlined_data,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "add_data_files",
         _signature(
             _CATALOG,
             _TABLE,
-            required("path", TEXTS),
+            required_parameter("path", TEXTS),
             _SCHEMA,
-            named("allow_missing", BOOLEAN),
-            named("ignore_extra_columns", BOOLEAN),
-            named("hive_partitioning", BOOLEAN),
-            named("take_ownership", BOOLEAN),
+            named_parameter("allow_missing", BOOLEAN),
+            named_parameter("ignore_extra_columns", BOOLEAN),
+            named_parameter("hive_partitioning", BOOLEAN),
+            named_parameter("take_ownership", BOOLEAN),
         ),
         _columns(filename=_STRING),
         maintenance.add_data_files,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "cleanup_old_files",
-        _CLEANING,
+        _CLEANUP,
         _columns(path=_STRING),
         maintenance.cleanup_old_files,
-        changes=True,
+        changes_data=True,
     ),
-    Function(
+    LakeFunction(
         "delete_orphaned_files",
-        _CLEANING,
+        _CLEANUP,
         _columns(path=_STRING),
         maintenance.delete_orphaned_files,
-        changes=True,
+        changes_data=True,
     ),
 )
-FUNCTIONS: dict[str, Function] = {one.name: one for one in (*_QUERIES, *_PROCEDURES)}
+FUNCTIONS: dict[str, LakeFunction] = {one.name: one for one in (*_QUERIES, *_PROCEDURES)}
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class QualifiedFunction:
     """Function with the alias of the catalog that qualifies it, if any."""
 
-    function: Function
+    function: LakeFunction
     alias: str | None = None
 
     def __str__(self) -> str:
@@ -385,69 +412,69 @@ class Bound:
     @property
     def signatures(self) -> list[Signature]:
         """Signatures without the catalog if the alias of the function names it."""
-        whole = self.function.signatures
-        return [one.rest for one in whole] if self.alias else list(whole)
+        signatures = self.function.signatures
+        return [one.without_catalog for one in signatures] if self.alias else list(signatures)
 
     def call(
         self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> pa.Table | DataFrame:
         """Call the function with Python values and return its rows."""
         with session.guard.authorize_function(self.function.name):
-            return self._called(session, positional, named)
+            return self._run(session, positional, named)
 
-    def _called(
+    def _run(
         self, session: Session, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> pa.Table | DataFrame:
         by_name = {name.lower(): value for name, value in named.items()}
-        fitting = (one for one in self.signatures if one.fits(positional, by_name))
-        chosen = next(fitting, self.signatures[0])
+        matching = (one for one in self.signatures if one.accepts(positional, by_name))
+        signature = next(matching, self.signatures[0])
         try:
-            arguments = chosen.bound(session, positional, by_name)
+            arguments = signature.convert_arguments(session, positional, by_name)
         except ValueError as reason:
             usage = " or ".join(f"{self}{one}" for one in self.signatures)
             raise InvalidInput(f"The function {self} {reason}.", remedy=f"Write {usage}.") from None
         if self.alias:
-            first = self.function.signatures[0].first
-            arguments[first.name] = first.kind.convert(session, self.alias)
-        if self.function.reads_now:
+            first = self.function.signatures[0].catalog_parameter
+            arguments[first.name] = first.type.convert(session, self.alias)
+        if self.function.reads_newest_state:
             for attachment in self._attachments(session, arguments):
                 session.record_everything(attachment)
-        found = self.function.run(session, **arguments)
+        rows = self.function.run(session, **arguments)
         columns = self.function.columns
-        return found if columns is None else _table(columns, found)
+        return rows if columns is None else _build_table(columns, rows)
 
     def _attachments(self, session: Session, arguments: Mapping[str, Any]) -> list[Attachment]:
         """Return the catalog that a call names, or all where it names catalogs by text."""
-        named = [one for one in arguments.values() if isinstance(one, Attachment)]
-        return named or session.attachments()
+        attachments = [one for one in arguments.values() if isinstance(one, Attachment)]
+        return attachments or session.attachments()
 
 
-def find(session: Session, parts: Sequence[str]) -> Bound | None:
+def find_function(session: Session, parts: Sequence[str]) -> QualifiedFunction | None:
     """Return the function of a dotted name, such as `ducklake_snapshots` or `lake.snapshots`."""
     *where, name = map(folded, parts)
     if not where:
         function = FUNCTIONS.get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
-        return Bound(function) if function else None
+        return QualifiedFunction(function) if function else None
     aliases = {folded(one.alias): one.alias for one in session.attachments()}
     function = FUNCTIONS.get(name)
     if function is None or where[0] not in aliases or where[1:] not in ([], ["main"]):
         return None
-    return Bound(function, aliases[where[0]])
+    return QualifiedFunction(function, aliases[where[0]])
 
 
-def known_names(parts: Sequence[str]) -> list[str]:
+def list_function_names(parts: Sequence[str]) -> list[str]:
     """Return the names of all functions, with the qualifier or prefix of the given name."""
     *where, _ = parts
     return [".".join([*where, name]) if where else PREFIX + name for name in FUNCTIONS]
 
 
-def _table(columns: pa.Schema, rows: Any) -> pa.Table:
+def _build_table(columns: pa.Schema, rows: Any) -> pa.Table:
     values = list(zip(*rows, strict=True)) or [()] * len(columns)
     arrays = [pa.array(list(one), kind) for one, kind in zip(values, columns.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=columns)
 
 
-def hidden_columns(session: Session, parts: Sequence[str]) -> tuple[str, ...]:
+def find_hidden_columns(session: Session, parts: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of a table function that `*` does not show."""
-    found = find(session, parts)
-    return found.function.hidden if found is not None else ()
+    function = find_function(session, parts)
+    return function.function.hidden_columns if function is not None else ()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 # The key under which `changes` lists each kind of change.
-_KEYS = {
+_CHANGE_KEYS = {
     ChangeKind.CREATED_SCHEMA: "schemas_created",
     ChangeKind.DROPPED_SCHEMA: "schemas_dropped",
     ChangeKind.ALTERED_SCHEMA: "schemas_altered",
@@ -40,7 +40,7 @@ _KEYS = {
     ChangeKind.MATERIALIZED: "materialized",
     ChangeKind.MERGED_FROM: "merged_from",
 }
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def list_snapshots(session: Session, catalog: Attachment) -> Iterator[tuple[Any, ...]]:
@@ -52,7 +52,7 @@ def snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
     """Return a snapshot as a row of the functions."""
     changes: dict[str, list[str]] = {}
     for change in snapshot.changes:
-        changes.setdefault(_KEYS[change.kind], []).append(_subject(change))
+        changes.setdefault(_CHANGE_KEYS[change.kind], []).append(_changed_object(change))
     return (
         snapshot.snapshot_id,
         snapshot.snapshot_time,
@@ -64,10 +64,10 @@ def snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
     )
 
 
-def _subject(change: Change) -> str:
+def _changed_object(change: Change) -> str:
     if not change.name:
         return str(change.object_id)
-    return ".".join(part if _PLAIN.fullmatch(part) else quoted(part) for part in change.name)
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quoted(part) for part in change.name)
 
 
 def current_snapshot(session: Session, catalog: Attachment) -> list[tuple[int]]:

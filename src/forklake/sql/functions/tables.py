@@ -10,7 +10,7 @@ from forklake.catalog.catalog_view import CatalogView
 from forklake.errors import InvalidInput
 from forklake.model.entities import Table
 from forklake.model.scans import ScanFile
-from forklake.sql.functions.places import found_table
+from forklake.sql.functions.places import resolve_table
 
 if TYPE_CHECKING:
     from forklake.session.attachments import Attachment
@@ -31,21 +31,21 @@ def list_files(
             "The files of a table cannot be listed at both a snapshot_version and a snapshot_time.",
             remedy="Pass only one of them.",
         )
-    view, table = found_table(
+    view, table = resolve_table(
         session, catalog, table_name, schema, version=snapshot_version, timestamp=snapshot_time
     )
     shows_keys = session.guard.shows_keys()
-    return (_file_row(found, shows_keys) for found in view.scan_files(table))
+    return (_file_row(file, shows_keys) for file in view.scan_files(table))
 
 
-def _file_row(found: ScanFile, shows_keys: bool) -> tuple[Any, ...]:
-    file, deletes = found.file, found.delete_file
+def _file_row(scan_file: ScanFile, shows_keys: bool) -> tuple[Any, ...]:
+    file, deletes = scan_file.file, scan_file.delete_file
     return (
-        found.path,
+        scan_file.path,
         file.file_size_bytes,
         file.footer_size,
         file.encryption_key if shows_keys else None,
-        found.delete_path,
+        scan_file.delete_path,
         deletes.file_size_bytes if deletes else None,
         deletes.footer_size if deletes else None,
         deletes.encryption_key if deletes and shows_keys else None,
@@ -60,7 +60,7 @@ def table_info(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the number and size of files, for one table, a schema or the whole catalog."""
     if table_name is not None:
-        view, table = found_table(session, catalog, table_name, schema)
+        view, table = resolve_table(session, catalog, table_name, schema)
         return iter([_info_row(view, table)])
     view = session.viewing(catalog)
     schemas = [view.state.schema(schema)] if schema is not None else view.state.schemas()

@@ -187,7 +187,7 @@ class Binding:
     def _is_lake_function(self, parts: Sequence[str]) -> bool:
         """Return whether a function is a macro or one of the lake."""
         is_macro = any(self._find_macro(parts, kind) for kind in ("scalar", "table"))
-        return is_macro or registry.find(self.session, parts) is not None
+        return is_macro or registry.find_function(self.session, parts) is not None
 
     # Tables
 
@@ -209,7 +209,7 @@ class Binding:
 
     def _register_function(self, table: exp.Table, rows: Relation, virtual: Sequence[str]) -> str:
         """Register the rows of a function without unused hidden columns; return their name."""
-        hidden = registry.hidden_columns(self.session, split_call(table)[0])
+        hidden = registry.find_hidden_columns(self.session, split_call(table)[0])
         if hidden:
             unused = [one for one in hidden if one not in virtual]
             rows = self.session.engine.relations.drop_columns(rows, unused)
@@ -244,14 +244,14 @@ class Binding:
             return session.frames[parts[0]]
         found = metadata.find_metadata_table(session, parts)
         if found is None:
-            found = information.find(session, parts, has_rows=self._has_rows)
+            found = information.find_information_table(session, parts, has_rows=self._has_rows)
         if found is not None:
             return found
         try:
             return self._read_lake_relation(parts, read_point, virtual)
         except NotFound:
-            if len(parts) == 1 and files.is_path(parts[0]):
-                return files.read_path(session, parts[0])
+            if len(parts) == 1 and files.has_file_extension(parts[0]):
+                return files.read_file(session, parts[0])
             raise
 
     def _read_lake_relation(

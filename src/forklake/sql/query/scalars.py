@@ -29,10 +29,10 @@ def call_table_function(
     has_rows: bool = True,
 ) -> DataFrame | pa.Table | None:
     """Return the rows of a table function of Forklake; None if it is not one."""
-    function = registry.find(session, parts)
-    is_file = len(parts) == 1 and parts[0].lower() in files.READERS
+    function = registry.find_function(session, parts)
+    is_file = len(parts) == 1 and parts[0].lower() in files.READ_FUNCTIONS
     if function is None and not is_file:
-        return information.call(session, parts, has_rows=has_rows)
+        return information.call_information_function(session, parts, has_rows=has_rows)
     values = [constants.evaluate_constant(one) for one in positional]
     options = {name: constants.evaluate_constant(one) for name, one in named.items()}
     if function is not None:
@@ -44,7 +44,7 @@ def evaluate_calls(session: Session, node: exp.Expr) -> None:
     """Replace calls of lake functions that are used as values by their values."""
     for call in find_scalar_calls(node):
         parts, positional, named = split_call(call)
-        if registry.find(session, parts) is None:
+        if registry.find_function(session, parts) is None:
             continue
         select = call.parent
         if isinstance(select, exp.Select) and _is_only_expression(select):

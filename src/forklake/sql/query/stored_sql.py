@@ -52,7 +52,7 @@ def built_in_names() -> frozenset[str]:
         found = {folded(name) for (name,) in cursor.execute(query).fetchall()}
     found |= {folded(name) for name in (*exp.FUNCTION_BY_NAME, *FUNCTION_NAMES)}
     found |= {*registry.FUNCTIONS, *(registry.PREFIX + name for name in registry.FUNCTIONS)}
-    return frozenset((found | set(files.READERS)) - _OPERATORS)
+    return frozenset((found | set(files.READ_FUNCTIONS)) - _OPERATORS)
 
 
 def is_built_in(name: str) -> bool:
@@ -91,9 +91,9 @@ def check_body(session: Session, body: exp.Expr, what: str, home: Attachment) ->
 def _check_call(session: Session, call: exp.Expr, what: str, home: Attachment) -> None:
     parts, positional, named = split_call(call)
     name = folded(parts[-1])
-    if name in files.READERS:
+    if name in files.READ_FUNCTIONS:
         raise _file_error(what, parts[-1])
-    function = registry.find(session, parts)
+    function = registry.find_function(session, parts)
     if function is None:
         return
     catalog = function.alias
@@ -115,7 +115,7 @@ def _check_source(session: Session, table: exp.Table, what: str) -> None:
             f"{what} cannot read the DataFrame '{table.name}'.",
             remedy="Write it to a table first.",
         )
-    if len(table.parts) == 1 and files.is_path(table.name):
+    if len(table.parts) == 1 and files.has_file_extension(table.name):
         raise _file_error(what, table.name)
     if folded(table.parts[0].name).startswith(METADATA_PREFIX):
         session.guard.check_metadata_table(
@@ -162,8 +162,8 @@ def refuse_changes(
 ) -> None:
     """Raise InvalidInput if a query calls a function that changes data, except for `allowed`."""
     for call in _find_calls(query):
-        function = registry.find(session, split_call(call)[0])
-        if call is not allowed and function is not None and function.function.changes:
+        function = registry.find_function(session, split_call(call)[0])
+        if call is not allowed and function is not None and function.function.changes_data:
             raise InvalidInput(
                 f"{what} calls {function}, which changes data.",
                 remedy=f"Run it as a statement: CALL {function}(…).",

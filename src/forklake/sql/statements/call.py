@@ -10,7 +10,7 @@ from sqlglot import exp
 from forklake.errors import InvalidInput, NotFound
 from forklake.session.names import perhaps
 from forklake.sql.dialect.nodes import Call, split_call
-from forklake.sql.functions.registry import hidden_columns, known_names
+from forklake.sql.functions.registry import find_hidden_columns, list_function_names
 from forklake.sql.query.scalars import call_table_function
 from forklake.sql.query.snapshot_reads import StateCache
 from forklake.sql.results import Result
@@ -25,7 +25,7 @@ def run_call(session: Session, statement: exp.Expression) -> Result:
     rows = call_table_function(session, parts, positional, named)
     if rows is None:
         raise _not_callable(session, parts)
-    if hidden := hidden_columns(session, parts):
+    if hidden := find_hidden_columns(session, parts):
         rows = rows.drop(*hidden)
     return Result("CALL", rows)
 
@@ -42,7 +42,7 @@ def _not_callable(session: Session, parts: Sequence[str]) -> InvalidInput | NotF
         session.attachment(parts[0])  # raises an error that lists the attached catalogs
     return NotFound(
         f"The function '{name}' does not exist",
-        remedy=perhaps(name, known_names(parts), what="functions"),
+        remedy=perhaps(name, list_function_names(parts), what="functions"),
     )
 
 

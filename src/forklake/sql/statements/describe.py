@@ -15,7 +15,7 @@ from forklake.model.duckdb_types import duckdb_type
 from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.sql.dialect.nodes import name_parts, pop_time_travel
-from forklake.sql.functions.types import shown_default
+from forklake.sql.functions.types import default_text
 from forklake.sql.query.binding import analyze_schema
 from forklake.sql.query.stored_sql import refuse_changes
 from forklake.sql.query.timestamps import CURRENT, evaluate_read_point
@@ -92,7 +92,7 @@ def _table_column(field: Field) -> dict[str, str | None]:
         "column_name": field.name,
         "column_type": duckdb_type(field),
         "null": "YES" if field.nulls_allowed else "NO",
-        "default": shown_default(field),
+        "default": default_text(field),
     }
 
 

@@ -16,15 +16,15 @@ from forklake.session.names import perhaps
 from forklake.sql.dialect.nodes import name_parts
 from forklake.sql.dialect.stored import parse_aliases
 from forklake.sql.functions.catalog_objects import (
-    SeenSchema,
-    SeenTable,
-    SeenView,
+    SchemaInfo,
+    TableInfo,
+    ViewInfo,
     all_catalogs,
     all_relations,
     all_schemas,
-    seen_catalog,
+    get_catalog_info,
 )
-from forklake.sql.functions.registry import FUNCTIONS, PREFIX, Bound
+from forklake.sql.functions.registry import FUNCTIONS, PREFIX, QualifiedFunction
 from forklake.sql.results import Result
 from forklake.sql.statements.describe import described
 
@@ -73,7 +73,7 @@ def _like_regex(pattern: str) -> re.Pattern[str]:
 # FROM clause
 
 
-def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]:
+def _schemas(session: Session, place: exp.Expression | None) -> list[SchemaInfo]:
     """Return the schema that FROM names, all of the catalog that it names, or the current one."""
     match name_parts(place):
         case () if session.current is None:
@@ -85,11 +85,11 @@ def _schemas(session: Session, place: exp.Expression | None) -> list[SeenSchema]
             assert session.current is not None
             return [_schema(session, *session.current)]
         case (alias,) if _is_alias(session, alias):
-            return list(seen_catalog(session, alias).schemas())
+            return list(get_catalog_info(session, alias).schemas())
         case (schema,) if session.current is not None:
             return [_schema(session, session.current[0], schema)]
         case (alias,):
-            return list(seen_catalog(session, alias).schemas())
+            return list(get_catalog_info(session, alias).schemas())
         case (alias, schema):
             return [_schema(session, alias, schema)]
     raise InvalidInput(
@@ -101,8 +101,8 @@ def _is_alias(session: Session, name: str) -> bool:
     return folded(name) in {folded(one.alias) for one in session.attachments()}
 
 
-def _schema(session: Session, alias: str, schema: str) -> SeenSchema:
-    catalog = seen_catalog(session, alias)
+def _schema(session: Session, alias: str, schema: str) -> SchemaInfo:
+    catalog = get_catalog_info(session, alias)
     found = catalog.state.find_schema(schema)
     if found is None:
         known = [one.name for one in catalog.schemas()]
@@ -110,16 +110,16 @@ def _schema(session: Session, alias: str, schema: str) -> SeenSchema:
             f"Schema '{alias}.{schema}' does not exist",
             remedy=perhaps(schema, known, what=f"schemas of '{alias}'"),
         )
-    return SeenSchema(catalog, found)
+    return SchemaInfo(catalog, found)
 
 
-def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[SeenSchema]:
+def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[SchemaInfo]:
     """Return the schemas of one catalog, or of all attached ones."""
     match name_parts(place):
         case ():
             return all_schemas(session)
         case (alias,):
-            return seen_catalog(session, alias).schemas()
+            return get_catalog_info(session, alias).schemas()
     raise InvalidInput(
         "SHOW SCHEMAS expects the name of a catalog.", remedy="Write SHOW SCHEMAS FROM lake."
     )
@@ -158,8 +158,8 @@ def _show_all_tables(session: Session, place: exp.Expression | None) -> pa.Table
     return _rows(columns, map(_relation_row, all_relations(session)))
 
 
-def _relation_row(one: SeenTable | SeenView) -> tuple[Any, ...]:
-    if isinstance(one, SeenTable):
+def _relation_row(one: TableInfo | ViewInfo) -> tuple[Any, ...]:
+    if isinstance(one, TableInfo):
         known = [field.name for field in one.fields], [duckdb_type(field) for field in one.fields]
     else:
         known = parse_aliases(one.row.column_aliases), []
@@ -191,7 +191,7 @@ def _show_functions(session: Session, place: exp.Expression | None) -> pa.Table:
     return _rows(
         columns,
         (
-            (PREFIX + one.name, " or ".join(map(str, one.signatures)), one.changes)
+            (PREFIX + one.name, " or ".join(map(str, one.signatures)), one.changes_data)
             for one in FUNCTIONS.values()
         ),
     )
@@ -207,7 +207,7 @@ def _show_columns(session: Session, place: exp.Expression | None) -> pa.Table:
 
 def _show_snapshots(session: Session, place: exp.Expression | None) -> pa.Table:
     (alias,) = {one.catalog.alias for one in _schemas(session, place)}
-    return Bound(FUNCTIONS["snapshots"], alias).call(session, [], {})
+    return QualifiedFunction(FUNCTIONS["snapshots"], alias).call(session, [], {})
 
 
 _SHOWN: dict[str, Show] = {

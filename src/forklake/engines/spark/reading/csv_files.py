@@ -10,78 +10,85 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from forklake.engines.local.csv_sample import described, sniffed
+from forklake.engines.local.csv_sample import detect_columns, detect_properties
 from forklake.engines.spark.quoting import quoted
 from forklake.engines.spark.reading.paths import escape_pattern
 from forklake.errors import InvalidInput, Unsupported
 
 Options: TypeAlias = Mapping[str, Any]
 
-_EMPTY = "(empty)"
-_NO_SIGN = "\x00"
+_EMPTY_MARK = "(empty)"
+_NO_CHARACTER = "\x00"
 
 
 def load_csv(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
     """Return the rows of CSV files. The first file defines the columns."""
-    signs = _signs(files[0], options)
-    if signs["SkipRows"]:
+    properties = _detect_properties(files[0], options)
+    if properties["SkipRows"]:
         raise Unsupported(
             f"The file {files[0]!r} begins with lines that are not rows.",
             remedy="Remove these lines: Spark cannot skip them.",
         )
-    schema = from_arrow_schema(described("read_csv", files[0], options), prefer_timestamp_ntz=True)
-    quote = _sign(signs["Quote"])
-    loaded = (
-        reader.schema(_as_text(schema))
-        .option("sep", signs["Delimiter"])
-        .option("quote", quote or _NO_SIGN)
-        .option("escape", _sign(signs["Escape"]) or quote or _NO_SIGN)
-        .option("comment", _sign(signs["Comment"]) or _NO_SIGN)
-        .option("header", signs["HasHeader"])
+    schema = from_arrow_schema(
+        detect_columns("read_csv", files[0], options), prefer_timestamp_ntz=True
+    )
+    quote = _decode_character(properties["Quote"])
+    strings = (
+        reader.schema(_as_strings(schema))
+        .option("sep", properties["Delimiter"])
+        .option("quote", quote or _NO_CHARACTER)
+        .option("escape", _decode_character(properties["Escape"]) or quote or _NO_CHARACTER)
+        .option("comment", _decode_character(properties["Comment"]) or _NO_CHARACTER)
+        .option("header", properties["HasHeader"])
         .option("multiLine", True)  # a quoted value can contain line breaks
         .option("mode", "FAILFAST")
         .csv([*map(escape_pattern, files)])
     )
     nulls = options.get("nullstr", "")
     return _cast_columns(
-        loaded, schema, nulls if isinstance(nulls, list) else [nulls], _formats(signs, options)
+        strings,
+        schema,
+        nulls if isinstance(nulls, list) else [nulls],
+        _translate_time_formats(properties, options),
     )
 
 
-def _signs(path: str, options: Options) -> dict[str, Any]:
+def _detect_properties(path: str, options: Options) -> dict[str, Any]:
     """Return the delimiter, quote and other properties that DuckDB detects in a file.
 
     DuckDB refuses given columns whose types differ from those that it detects. If columns and
     header are given, detection works without the columns.
     """
     try:
-        return sniffed(path, options)
+        return detect_properties(path, options)
     except InvalidInput:
         if not {"columns", "header"} <= options.keys():
             raise
-        return sniffed(path, {name: value for name, value in options.items() if name != "columns"})
+        return detect_properties(
+            path, {name: value for name, value in options.items() if name != "columns"}
+        )
 
 
-def _sign(text: str) -> str:
-    return "" if text == _EMPTY else text
+def _decode_character(text: str) -> str:
+    return "" if text == _EMPTY_MARK else text
 
 
-def _as_text(schema: StructType) -> StructType:
+def _as_strings(schema: StructType) -> StructType:
     return StructType([StructField(one.name, StringType()) for one in schema.fields])
 
 
-def _formats(signs: Mapping[str, Any], options: Options) -> dict[str, str]:
+def _translate_time_formats(properties: Mapping[str, Any], options: Options) -> dict[str, str]:
     """Return the formats of dates and timestamps as Spark patterns, unless they are ISO 8601."""
     from sqlglot.dialects.spark import Spark
     from sqlglot.time import format_time
 
-    found = {
-        "date": options.get("dateformat") or signs["DateFormat"],
-        "timestamp_ntz": options.get("timestampformat") or signs["TimestampFormat"],
+    formats = {
+        "date": options.get("dateformat") or properties["DateFormat"],
+        "timestamp_ntz": options.get("timestampformat") or properties["TimestampFormat"],
     }
     return {
         kind: format_time(text, Spark.INVERSE_TIME_MAPPING, Spark.INVERSE_TIME_TRIE) or text
-        for kind, text in found.items()
+        for kind, text in formats.items()
         if text
     }
 
@@ -94,17 +101,17 @@ def _cast_columns(
     Spark reads empty values as NULL; DuckDB does so only if no other string stands for NULL.
     """
 
-    def typed(name: str, kind: str) -> Column:
+    def cast_column(name: str, type_name: str) -> Column:
         text = F.coalesce(F.col(quoted(name)), F.lit(""))
         value = F.when(~text.isin(*nulls), text)
-        if kind == "date" and kind in formats:
-            return F.to_date(value, formats[kind])
-        if kind in formats:
-            return F.to_timestamp_ntz(value, F.lit(formats[kind]))
-        return value.cast(kind)
+        if type_name == "date" and type_name in formats:
+            return F.to_date(value, formats[type_name])
+        if type_name in formats:
+            return F.to_timestamp_ntz(value, F.lit(formats[type_name]))
+        return value.cast(type_name)
 
-    kept = [F.col(quoted(name)) for name in rows.columns[len(schema) :]]  # hive partition keys
+    hive_keys = [F.col(quoted(name)) for name in rows.columns[len(schema) :]]
     columns = [
-        typed(one.name, one.dataType.simpleString()).alias(one.name) for one in schema.fields
+        cast_column(one.name, one.dataType.simpleString()).alias(one.name) for one in schema.fields
     ]
-    return rows.select(*columns, *kept)
+    return rows.select(*columns, *hive_keys)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, DataFrameReader
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from forklake.engines.local.csv_sample import described, first_sign
+from forklake.engines.local.csv_sample import detect_columns, read_first_character
 from forklake.engines.spark.error_translation import translate_spark_errors
 from forklake.engines.spark.failures import messages_of
 from forklake.engines.spark.quoting import quoted
@@ -47,18 +47,18 @@ def read_files(
             are none.
         filename: whether to add a column for the file of each row, or its name.
     """
-    with translate_spark_errors(), _readable():
-        loading = engine.spark.read
+    with translate_spark_errors(), _translate_loading_errors():
+        reader = engine.spark.read
         if root is not None:
-            loading = loading.option("basePath", root)
-        rows = _LOADERS[format](loading, files, options)
+            reader = reader.option("basePath", root)
+        rows = _LOADERS[format](reader, files, options)
         if root is not None:
-            rows = _with_keys(rows, keys)
-        return _with_filename(rows, filename)
+            rows = _order_partition_keys(rows, keys)
+        return _add_filename(rows, filename)
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def _translate_loading_errors() -> Iterator[None]:
     """Raise InvalidInput if Spark looks into files while loading and finds no columns."""
     try:
         yield
@@ -69,7 +69,7 @@ def _readable() -> Iterator[None]:
         ) from None
 
 
-def _with_filename(rows: DataFrame, column: bool | str) -> DataFrame:
+def _add_filename(rows: DataFrame, column: bool | str) -> DataFrame:
     """Return rows with a column for the file of each row: `filename`, or the name in `column`."""
     if column is False:
         return rows
@@ -78,15 +78,15 @@ def _with_filename(rows: DataFrame, column: bool | str) -> DataFrame:
     return rows.withColumn("filename" if column is True else str(column), path)
 
 
-def _with_keys(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+def _order_partition_keys(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Return rows with hive partition keys as the last columns, sorted, numbers as BIGINT."""
     kinds = dict(rows.dtypes)
-    own = [F.col(quoted(name)) for name in rows.columns if name not in keys]
-    last = [
+    columns = [F.col(quoted(name)) for name in rows.columns if name not in keys]
+    key_columns = [
         F.col(quoted(name)).cast("bigint" if kinds[name] == "int" else kinds[name]).alias(name)
         for name in sorted(keys)
     ]
-    return rows.select(*own, *last)
+    return rows.select(*columns, *key_columns)
 
 
 # Parquet
@@ -103,12 +103,12 @@ def _load_parquet(reader: DataFrameReader, files: Sequence[str], options: Option
 def _load_json(reader: DataFrameReader, files: Sequence[str], options: Options) -> DataFrame:
     is_array = options.get("format", "auto") == "array"
     if options.get("format", "auto") == "auto":
-        is_array = first_sign(files[0]) == "["
+        is_array = read_first_character(files[0]) == "["
     form = {"format": "array" if is_array else "newline_delimited"}
-    found = described("read_json", files[0], {**options, **form})
-    schema = from_arrow_schema(found, prefer_timestamp_ntz=True)
-    loading = reader.schema(schema).option("multiLine", is_array).option("mode", "FAILFAST")
-    return loading.json([*map(escape_pattern, files)])
+    columns = detect_columns("read_json", files[0], {**options, **form})
+    schema = from_arrow_schema(columns, prefer_timestamp_ntz=True)
+    configured = reader.schema(schema).option("multiLine", is_array).option("mode", "FAILFAST")
+    return configured.json([*map(escape_pattern, files)])
 
 
 _LOADERS: dict[str, Callable[[DataFrameReader, Sequence[str], Options], DataFrame]] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SIGN = re.compile(r"([\[\]{}*?\\])")
+_PATTERN_CHARACTER = re.compile(r"([\[\]{}*?\\])")
 
 
 def escape_pattern(path: str) -> str:
     r"""Return a path for Spark, escaping the characters `[]{}*?\` of Spark path patterns."""
-    return _SIGN.sub(r"\\\1", path)
+    return _PATTERN_CHARACTER.sub(r"\\\1", path)
