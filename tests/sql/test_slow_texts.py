@@ -15,7 +15,7 @@ from forklake.files.file_search import found_files
 from forklake.model.orders import order_of
 from forklake.model.values import from_text
 from forklake.sql.dialect.parsing import parse
-from forklake.sql.statements.show import _like
+from forklake.sql.statements.show import _filter_by_name
 from forklake.sql.translate import to_spark
 
 SECONDS = 2.0
@@ -68,10 +68,10 @@ def test_numbers_are_parsed_in_linear_time() -> None:
 def test_like_of_show_takes_linear_time() -> None:
     name = "a" * 250
     rows = pa.table({"name": [name, name + "b"]})
-    assert _like(rows, "%a" * 100 + "b").num_rows == 1
-    assert _like(rows, "a_%a").num_rows == 1
-    assert _like(rows, "%").num_rows == 2
-    assert _like(rows, "").num_rows == 0
+    assert _filter_by_name(rows, "%a" * 100 + "b").num_rows == 1
+    assert _filter_by_name(rows, "a_%a").num_rows == 1
+    assert _filter_by_name(rows, "%").num_rows == 2
+    assert _filter_by_name(rows, "").num_rows == 0
 
 
 def test_patterns_of_files_take_linear_time(tmp_path: Path) -> None:

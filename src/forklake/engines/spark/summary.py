@@ -19,14 +19,16 @@ _QUARTILES = (0.25, 0.5, 0.75)
 def summarize(rows: DataFrame) -> list[ColumnSummary]:
     """Return the summaries of all columns."""
     fields = rows.schema.fields
-    plain = rows.toDF(*(f"c{number}" for number in range(len(fields))))  # names may be duplicates
+    numbered = rows.toDF(
+        *(f"c{number}" for number in range(len(fields)))
+    )  # names may be duplicates
     with translate_spark_errors():
-        (counted,) = plain.agg(*_aggregates([one.dataType for one in fields])).collect()
-    found = counted.asDict()
-    return [_summary(field, number, found) for number, field in enumerate(fields)]
+        (aggregates,) = numbered.agg(*_build_aggregates([one.dataType for one in fields])).collect()
+    values = aggregates.asDict()
+    return [_build_summary(field, number, values) for number, field in enumerate(fields)]
 
 
-def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
+def _build_aggregates(kinds: list[DataType]) -> Iterator[Column]:
     yield F.count(F.lit(1)).alias("rows")
     for number, kind in enumerate(kinds):
         column = F.col(f"c{number}")
@@ -43,17 +45,17 @@ def _aggregates(kinds: list[DataType]) -> Iterator[Column]:
             yield quartiles.cast("array<string>").alias(f"quartiles{number}")
 
 
-def _summary(field: StructField, number: int, counted: dict[str, Any]) -> ColumnSummary:
-    quartiles = counted.get(f"quartiles{number}")
+def _build_summary(field: StructField, number: int, values: dict[str, Any]) -> ColumnSummary:
+    quartiles = values.get(f"quartiles{number}")
     return ColumnSummary(
         name=field.name,
         type=query_type(field),
-        rows=counted["rows"],
-        count=counted[f"count{number}"],
-        minimum=counted.get(f"min{number}"),
-        maximum=counted.get(f"max{number}"),
-        distinct=counted.get(f"unique{number}"),
-        average=counted.get(f"avg{number}"),
-        deviation=counted.get(f"std{number}"),
+        rows=values["rows"],
+        count=values[f"count{number}"],
+        minimum=values.get(f"min{number}"),
+        maximum=values.get(f"max{number}"),
+        distinct=values.get(f"unique{number}"),
+        average=values.get(f"avg{number}"),
+        deviation=values.get(f"std{number}"),
         quartiles=tuple(quartiles) if quartiles else None,
     )

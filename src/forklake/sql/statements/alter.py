@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from forklake.model.state import CatalogState
     from forklake.sql.session import Session
 
-Name = tuple[str, ...]
+NameParts = tuple[str, ...]
 
 
 def run_alter(session: Session, statement: exp.Alter) -> Result:
     """Run ALTER."""
     kind, name = str(statement.args["kind"]), nodes.name_parts(statement.this)
     try:
-        _require(session, kind, name)
+        _require_object(session, kind, name)
     except NotFound:
         if not statement.args.get("exists"):
             raise
@@ -46,11 +46,11 @@ def run_alter(session: Session, statement: exp.Alter) -> Result:
         return Result.done(f"ALTER {kind}")
     with atomic(session):
         for action in statement.args["actions"]:
-            _change(session, kind, name, action)
+            _run_action(session, kind, name, action)
     return Result.done(f"ALTER {kind}")
 
 
-def _require(session: Session, kind: str, name: Name) -> None:
+def _require_object(session: Session, kind: str, name: NameParts) -> None:
     """Raise NotFound if the object to be changed does not exist."""
     if kind == "SCHEMA":
         attachment, schema = session.schema_place(joined_name(name))
@@ -64,13 +64,13 @@ def _require(session: Session, kind: str, name: Name) -> None:
         session.find_table(view, place)
 
 
-def _change(session: Session, kind: str, name: Name, action: exp.Expr) -> None:
+def _run_action(session: Session, kind: str, name: NameParts, action: exp.Expr) -> None:
     if kind == "TABLE":
         _ACTIONS[type(action)](session, name, action)
     elif isinstance(action, exp.AlterRename) and kind == "VIEW":
-        rename_view(session, name, _new_name(action))
+        rename_view(session, name, _read_new_name(action))
     elif isinstance(action, exp.AlterRename):
-        session.rename_schema(joined_name(name), _new_name(action))
+        session.rename_schema(joined_name(name), _read_new_name(action))
     else:
         raise Unsupported(
             f"ALTER {kind} can only rename.", remedy=f"Write ALTER {kind} … RENAME TO …."
@@ -80,7 +80,7 @@ def _change(session: Session, kind: str, name: Name, action: exp.Expr) -> None:
 # Actions on tables
 
 
-def _add_column(session: Session, name: Name, action: exp.ColumnDef) -> None:
+def _add_column(session: Session, name: NameParts, action: exp.ColumnDef) -> None:
     path = nodes.name_parts(action.this)
     spec = column_spec(action)
     if not spec.nulls_allowed:
@@ -101,7 +101,7 @@ def _add_column(session: Session, name: Name, action: exp.ColumnDef) -> None:
         _comment_column(session, name, path, spec.comment)
 
 
-def _drop(session: Session, name: Name, action: exp.Drop) -> None:
+def _drop_column(session: Session, name: NameParts, action: exp.Drop) -> None:
     if action.args["kind"] == "CONSTRAINT":
         raise Unsupported(
             "DROP CONSTRAINT is not supported.", remedy="Tables have no constraints to drop."
@@ -111,7 +111,7 @@ def _drop(session: Session, name: Name, action: exp.Drop) -> None:
         session.drop_column(name, joined_name(path))
 
 
-def _has_column(session: Session, name: Name, path: Name) -> bool:
+def _has_column(session: Session, name: NameParts, path: NameParts) -> bool:
     place = session.resolve(name)
     view = session.viewing(place.attachment)
     table = session.find_table(view, place)
@@ -124,15 +124,15 @@ def _has_column(session: Session, name: Name, path: Name) -> bool:
     return True
 
 
-def _rename_column(session: Session, name: Name, action: exp.RenameColumn) -> None:
+def _rename_column(session: Session, name: NameParts, action: exp.RenameColumn) -> None:
     session.rename_column(name, joined_name(nodes.name_parts(action.this)), action.args["to"].name)
 
 
-def _rename_table(session: Session, name: Name, action: exp.AlterRename) -> None:
-    session.rename_table(name, _new_name(action))
+def _rename_table(session: Session, name: NameParts, action: exp.AlterRename) -> None:
+    session.rename_table(name, _read_new_name(action))
 
 
-def _new_name(action: exp.AlterRename) -> str:
+def _read_new_name(action: exp.AlterRename) -> str:
     parts = nodes.name_parts(action.this)
     if len(parts) != 1:
         raise Unsupported(
@@ -142,7 +142,7 @@ def _new_name(action: exp.AlterRename) -> str:
     return parts[0]
 
 
-def _alter_column(session: Session, name: Name, action: exp.AlterColumn) -> None:
+def _alter_column(session: Session, name: NameParts, action: exp.AlterColumn) -> None:
     path = nodes.name_parts(action.this)
     if "allow_null" in action.args:
         session.set_not_null(name, joined_name(path), not action.args["allow_null"])
@@ -154,7 +154,7 @@ def _alter_column(session: Session, name: Name, action: exp.AlterColumn) -> None
         _set_default(session, name, path, action.args["default"])
 
 
-def _set_type(session: Session, name: Name, path: Name, action: exp.AlterColumn) -> None:
+def _set_type(session: Session, name: NameParts, path: NameParts, action: exp.AlterColumn) -> None:
     for clause in ("using", "collate"):
         if action.args.get(clause) is not None:
             raise Unsupported(
@@ -164,36 +164,36 @@ def _set_type(session: Session, name: Name, path: Name, action: exp.AlterColumn)
     session.set_column_type(name, joined_name(path), column_type(action.args["dtype"]))
 
 
-def _set_default(session: Session, name: Name, path: Name, node: exp.Expr) -> None:
+def _set_default(session: Session, name: NameParts, path: NameParts, node: exp.Expr) -> None:
     place = session.resolve(name)
     view = session.viewing(place.attachment)
-    kind = _type_of(view.state, session.find_table(view, place), path)
+    kind = _find_column_type(view.state, session.find_table(view, place), path)
     default, default_type = default_of(node, kind)
     session.set_default(name, joined_name(path), default, default_type=default_type)
 
 
-def _type_of(state: CatalogState, table: Table, path: Name) -> ColumnType:
+def _find_column_type(state: CatalogState, table: Table, path: NameParts) -> ColumnType:
     """Return the type of a column, including its nested fields."""
-    wanted = state.column(table, *path).column_id
-    waiting = list(state.fields(table))
-    while (field := waiting.pop()).column_id != wanted:
-        waiting.extend(field.fields)
-    return _as_type(field)
+    column_id = state.column(table, *path).column_id
+    pending = list(state.fields(table))
+    while (field := pending.pop()).column_id != column_id:
+        pending.extend(field.fields)
+    return _to_column_type(field)
 
 
-def _as_type(field: Field) -> ColumnType:
-    return ColumnType(field.type, tuple((one.name, _as_type(one)) for one in field.fields))
+def _to_column_type(field: Field) -> ColumnType:
+    return ColumnType(field.type, tuple((one.name, _to_column_type(one)) for one in field.fields))
 
 
-def _set(session: Session, name: Name, action: exp.AlterSet) -> None:
-    (what,) = action.expressions
-    if isinstance(what, exp.PartitionedByProperty):
-        session.set_partitioning(name, partition_keys(what))
+def _set_layout(session: Session, name: NameParts, action: exp.AlterSet) -> None:
+    (layout,) = action.expressions
+    if isinstance(layout, exp.PartitionedByProperty):
+        session.set_partitioning(name, partition_keys(layout))
     else:
-        session.set_sorted_by(name, [_sort_key(one) for one in what.expressions])
+        session.set_sorted_by(name, [_sort_key(one) for one in layout.expressions])
 
 
-def _reset(session: Session, name: Name, action: nodes.AlterReset) -> None:
+def _reset_layout(session: Session, name: NameParts, action: nodes.AlterReset) -> None:
     if action.name == "SORTED":
         session.set_sorted_by(name, [])
     else:
@@ -211,7 +211,7 @@ def _sort_key(node: exp.Ordered) -> tuple[str, bool, bool]:
     return column.name, bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
 
 
-def _refuse(session: Session, name: Name, action: exp.AddConstraint) -> None:
+def _refuse_add_constraint(session: Session, name: NameParts, action: exp.AddConstraint) -> None:
     refuse_constraint(action.expressions[0])
     raise Unsupported(
         "ADD CONSTRAINT is not supported.", remedy="Remove the constraint from the statement."
@@ -230,31 +230,31 @@ def run_comment(session: Session, statement: exp.Comment) -> Result:
         with session.changing(attachment) as change:
             change.transaction.set_tag(change.transaction.state.schema(schema), COMMENT, text)
     elif kind == "COLUMN":
-        _comment_column(session, *_column_place(session, name), text)
+        _comment_column(session, *_split_column_name(session, name), text)
     else:
         _comment_relation(session, kind, name, text)
     return Result.done("COMMENT")
 
 
-def _comment_relation(session: Session, kind: str, name: Name, text: str | None) -> None:
+def _comment_relation(session: Session, kind: str, name: NameParts, text: str | None) -> None:
     place = session.resolve(name)
     with session.changing(place.attachment) as change:
-        found: Table | View
+        relation: Table | View
         if kind == "VIEW":
-            found = change.transaction.state.view(place.table, place.schema)
+            relation = change.transaction.state.view(place.table, place.schema)
         else:
-            found = session.find_table(change.transaction, place)
-        change.transaction.set_tag(found, COMMENT, text)
+            relation = session.find_table(change.transaction, place)
+        change.transaction.set_tag(relation, COMMENT, text)
 
 
-def _comment_column(session: Session, table: Name, path: Name, text: str | None) -> None:
+def _comment_column(session: Session, table: NameParts, path: NameParts, text: str | None) -> None:
     place = session.resolve(table)
     with session.changing(place.attachment) as change:
-        found = session.find_table(change.transaction, place)
-        change.transaction.set_column_tag(found, path, COMMENT, text)
+        relation = session.find_table(change.transaction, place)
+        change.transaction.set_column_tag(relation, path, COMMENT, text)
 
 
-def _column_place(session: Session, name: Name) -> tuple[Name, Name]:
+def _split_column_name(session: Session, name: NameParts) -> tuple[NameParts, NameParts]:
     """Split a name into those of the table and the column: `t.c`, `lake.main.t.s.x`."""
     for length in range(min(3, len(name) - 1), 0, -1):
         try:
@@ -269,14 +269,14 @@ def _column_place(session: Session, name: Name) -> tuple[Name, Name]:
     )
 
 
-_ACTIONS: dict[type[exp.Expr], Callable[[Session, Name, Any], None]] = {
+_ACTIONS: dict[type[exp.Expr], Callable[[Session, NameParts, Any], None]] = {
     exp.ColumnDef: _add_column,
-    exp.Drop: _drop,
+    exp.Drop: _drop_column,
     exp.RenameColumn: _rename_column,
     exp.AlterRename: _rename_table,
     exp.AlterColumn: _alter_column,
-    exp.AlterSet: _set,
-    nodes.AlterReset: _reset,
-    exp.AddConstraint: _refuse,
+    exp.AlterSet: _set_layout,
+    nodes.AlterReset: _reset_layout,
+    exp.AddConstraint: _refuse_add_constraint,
 }
 HANDLERS = {exp.Alter: run_alter, exp.Comment: run_comment}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 _TRUE, _FALSE = {"true", "1", "on", "yes"}, {"false", "0", "off", "no"}
-_SCRATCH = "__forklake_attaching"
+_TEMPORARY_ALIAS = "__forklake_attaching"
 
 
 # ATTACH
@@ -28,18 +28,18 @@ _SCRATCH = "__forklake_attaching"
 
 def run_attach(session: Session, statement: exp.Attach) -> Result:
     """Run ATTACH: attach a catalog under an alias."""
-    place, alias = statement.this, None
-    if isinstance(place, exp.Alias):
-        place, alias = place.this, place.alias
-    options = _options(statement.expressions)
-    taken = alias or options.get("catalog")
-    is_known = taken is not None and _is_attached(session, taken)
-    if is_known and statement.args.get("exists"):
+    address, alias = statement.this, None
+    if isinstance(address, exp.Alias):
+        address, alias = address.this, address.alias
+    options = _read_options(statement.expressions)
+    wanted_alias = alias or options.get("catalog")
+    is_taken = wanted_alias is not None and _is_attached(session, wanted_alias)
+    if is_taken and statement.args.get("exists"):
         return Result.done("ATTACH")
-    if is_known and statement.args.get("replace"):
-        _replace(session, place.name, str(taken), options)
+    if is_taken and statement.args.get("replace"):
+        _replace_attachment(session, address.name, str(wanted_alias), options)
     else:
-        session.attach(place.name, alias, **options)
+        session.attach(address.name, alias, **options)
     return Result.done("ATTACH")
 
 
@@ -47,19 +47,19 @@ def _is_attached(session: Session, alias: str) -> bool:
     return any(folded(one.alias) == folded(alias) for one in session.attachments())
 
 
-def _replace(session: Session, uri: str, alias: str, options: dict[str, Any]) -> None:
+def _replace_attachment(session: Session, uri: str, alias: str, options: dict[str, Any]) -> None:
     """Attach a catalog under an alias in use.
 
     It is attached under a temporary alias first: if that fails, the old catalog stays attached.
     """
-    session.attach(uri, _SCRATCH, **options)
-    session.detach(_SCRATCH)
+    session.attach(uri, _TEMPORARY_ALIAS, **options)
+    session.detach(_TEMPORARY_ALIAS)
     session.detach(alias)
     session.attach(uri, alias, **options)
 
 
-def _options(given: Sequence[exp.AttachOption]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _read_options(given: Sequence[exp.AttachOption]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
     for option in given:
         name = option.this.name.upper()
         if name not in _OPTIONS:
@@ -67,15 +67,15 @@ def _options(given: Sequence[exp.AttachOption]) -> dict[str, Any]:
                 f"ATTACH has no option {name}.",
                 remedy=f"The options are {', '.join(_OPTIONS)}.",
             )
-        keyword, read = _OPTIONS[name]
-        if keyword and keyword in found:
+        keyword, convert = _OPTIONS[name]
+        if keyword and keyword in options:
             raise InvalidInput(f"The option {name} is given twice.", remedy="Give it once.")
-        found[keyword] = read(name, _read_option(option))
-    found.pop("", None)
-    return found
+        options[keyword] = convert(name, _evaluate_option(option))
+    options.pop("", None)
+    return options
 
 
-def _read_option(option: exp.AttachOption) -> Any:
+def _evaluate_option(option: exp.AttachOption) -> Any:
     """Return the value of an option; an option without a value is true."""
     value = option.args.get("expression")
     match value:
@@ -86,41 +86,41 @@ def _read_option(option: exp.AttachOption) -> Any:
     return constants.evaluate_constant(value)
 
 
-def _text(name: str, value: Any) -> str:
+def _read_text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _wrong(name, value, "a string")
+        raise _invalid_option(name, value, "a string")
     return value
 
 
-def _number(name: str, value: Any) -> int:
+def _read_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not str(value).lstrip("+-").isdecimal():
-        raise _wrong(name, value, "a whole number")
+        raise _invalid_option(name, value, "a whole number")
     return int(value)
 
 
-def _flag(name: str, value: Any) -> bool:
+def _read_flag(name: str, value: Any) -> bool:
     text = str(value).lower()
     if text not in _TRUE | _FALSE:
-        raise _wrong(name, value, "true or false")
+        raise _invalid_option(name, value, "true or false")
     return text in _TRUE
 
 
-def _not_flag(name: str, value: Any) -> bool:
-    return not _flag(name, value)
+def _read_negated_flag(name: str, value: Any) -> bool:
+    return not _read_flag(name, value)
 
 
-def _moment(name: str, value: Any) -> datetime | str:
+def _read_timestamp(name: str, value: Any) -> datetime | str:
     if not isinstance(value, str | date):
-        raise _wrong(name, value, "a timestamp, such as '2024-01-31 12:00:00'")
+        raise _invalid_option(name, value, "a timestamp, such as '2024-01-31 12:00:00'")
     return value if isinstance(value, str | datetime) else value.isoformat()
 
 
-def _encryption(name: str, value: Any) -> bool | str:
+def _read_encryption(name: str, value: Any) -> bool | str:
     is_automatic = str(value).upper() == AUTOMATIC
-    return AUTOMATIC if is_automatic else _flag(name, value)
+    return AUTOMATIC if is_automatic else _read_flag(name, value)
 
 
-def _parameters(name: str, value: Any) -> None:
+def _refuse_parameters(name: str, value: Any) -> None:
     if value:
         raise Unsupported(
             f"The option {name} is not supported.",
@@ -128,36 +128,36 @@ def _parameters(name: str, value: Any) -> None:
         )
 
 
-def _type(name: str, value: Any) -> None:
+def _check_type(name: str, value: Any) -> None:
     if str(value).lower() != "ducklake":
         raise InvalidInput(
             f"A catalog of type {value!r} cannot be attached.", remedy="Use TYPE ducklake."
         )
 
 
-def _wrong(name: str, value: Any, wanted: str) -> InvalidInput:
+def _invalid_option(name: str, value: Any, expected: str) -> InvalidInput:
     return InvalidInput(
-        f"The option {name} cannot be {value!r}.", remedy=f"Set it to {wanted}.", option=name
+        f"The option {name} cannot be {value!r}.", remedy=f"Set it to {expected}.", option=name
     )
 
 
 # option -> keyword of Session.attach, and the function that reads its value; "" has no effect
 _OPTIONS: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
-    "CATALOG": ("catalog", _text),
-    "DATA_PATH": ("data_path", _text),
-    "METADATA_SCHEMA": ("metadata_schema", _text),
-    "METADATA_CATALOG": ("metadata_catalog", _text),
-    "SNAPSHOT_VERSION": ("snapshot_version", _number),
-    "SNAPSHOT_TIME": ("snapshot_time", _moment),
-    "ENCRYPTED": ("encrypted", _encryption),
-    "DATA_INLINING_ROW_LIMIT": ("data_inlining_row_limit", _number),
-    "CREATE_IF_NOT_EXISTS": ("create_if_not_exists", _flag),
-    "MIGRATE_IF_REQUIRED": ("migrate_if_required", _flag),
-    "OVERRIDE_DATA_PATH": ("override_data_path", _flag),
-    "READ_ONLY": ("read_only", _flag),
-    "READ_WRITE": ("read_only", _not_flag),
-    "METADATA_PARAMETERS": ("", _parameters),
-    "TYPE": ("", _type),
+    "CATALOG": ("catalog", _read_text),
+    "DATA_PATH": ("data_path", _read_text),
+    "METADATA_SCHEMA": ("metadata_schema", _read_text),
+    "METADATA_CATALOG": ("metadata_catalog", _read_text),
+    "SNAPSHOT_VERSION": ("snapshot_version", _read_number),
+    "SNAPSHOT_TIME": ("snapshot_time", _read_timestamp),
+    "ENCRYPTED": ("encrypted", _read_encryption),
+    "DATA_INLINING_ROW_LIMIT": ("data_inlining_row_limit", _read_number),
+    "CREATE_IF_NOT_EXISTS": ("create_if_not_exists", _read_flag),
+    "MIGRATE_IF_REQUIRED": ("migrate_if_required", _read_flag),
+    "OVERRIDE_DATA_PATH": ("override_data_path", _read_flag),
+    "READ_ONLY": ("read_only", _read_flag),
+    "READ_WRITE": ("read_only", _read_negated_flag),
+    "METADATA_PARAMETERS": ("", _refuse_parameters),
+    "TYPE": ("", _check_type),
 }
 
 

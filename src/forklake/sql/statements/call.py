@@ -32,8 +32,8 @@ def run_call(session: Session, statement: exp.Expression) -> Result:
 
 def _not_callable(session: Session, parts: Sequence[str]) -> InvalidInput | NotFound:
     name = ".".join(parts)
-    seen = StateCache(session)
-    if any(seen.find_macro(parts, kind) for kind in ("table", "scalar")):
+    states = StateCache(session)
+    if any(states.find_macro(parts, kind) for kind in ("table", "scalar")):
         return InvalidInput(
             f"The macro '{name}' cannot be called.",
             remedy=f"Write SELECT {name}(…), or SELECT * FROM {name}(…).",

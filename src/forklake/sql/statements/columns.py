@@ -22,7 +22,7 @@ from forklake.sql import constants
 from forklake.sql.dialect import nodes
 
 # Precision and scale of DECIMAL without them in Spark SQL. The DuckDB parser adds its defaults.
-_DIGITS = ("10", "0")
+_DEFAULT_DECIMAL_DIGITS = ("10", "0")
 LITERAL, EXPRESSION = "literal", "expression"
 _T = exp.DType
 _SCALARS: dict[exp.DType, str] = {
@@ -85,13 +85,13 @@ def column_type(node: exp.Expr | None) -> ColumnType:
     parts = node.expressions
     match node.this:
         case _T.STRUCT | _T.OBJECT:
-            return struct_of([_field(part) for part in parts])
+            return struct_of([_struct_field(part) for part in parts])
         case _T.ARRAY | _T.LIST if len(parts) == 1 and not node.args.get("values"):
             return list_of(column_type(parts[0]))
         case _T.MAP if len(parts) == 2:
             return map_of(column_type(parts[0]), column_type(parts[1]))
         case _T.DECIMAL:
-            digits = (*(part.name for part in parts), *_DIGITS[len(parts) :])
+            digits = (*(part.name for part in parts), *_DEFAULT_DECIMAL_DIGITS[len(parts) :])
             return scalar(f"decimal({','.join(digits)})")
         case _T.USERDEFINED:
             return scalar(str(node.args.get("kind")))
@@ -103,7 +103,7 @@ def column_type(node: exp.Expr | None) -> ColumnType:
     )
 
 
-def _field(part: exp.Expr) -> tuple[str, ColumnType | str]:
+def _struct_field(part: exp.Expr) -> tuple[str, ColumnType | str]:
     if not isinstance(part, exp.ColumnDef):
         raise InvalidInput("A field of a struct has no name.", remedy="Write STRUCT(name type).")
     return part.this.name, column_type(part.args.get("kind"))
@@ -163,8 +163,8 @@ def column_spec(definition: exp.ColumnDef) -> ColumnSpec:
 
 def refuse_constraint(node: exp.Expr) -> None:
     """Raise Unsupported if a node is a constraint, since a lake does not enforce constraints."""
-    found = node.find(*_CONSTRAINTS) if isinstance(node, exp.Constraint) else node
-    words = None if found is None else _CONSTRAINTS.get(type(found))
+    constraint = node.find(*_CONSTRAINTS) if isinstance(node, exp.Constraint) else node
+    words = None if constraint is None else _CONSTRAINTS.get(type(constraint))
     if words is not None:
         raise Unsupported(
             f"{words} is not supported.", remedy="Remove the constraint from the statement."
@@ -181,25 +181,25 @@ def partition_keys(node: exp.PartitionedByProperty) -> list[tuple[str, str]]:
 
 def _partition_key(node: exp.Expr) -> tuple[str, str]:
     if isinstance(node, exp.Identifier | exp.Column):
-        return _key_column(node, node), "identity"
+        return _key_column_name(node, node), "identity"
     if isinstance(node, exp.Func):
         (name,), arguments, named = nodes.split_call(node)
         if name.lower() in _TRANSFORMS and len(arguments) == 1 and not named:
             column = arguments[0]
             if isinstance(column, exp.TsOrDsToDate):  # sqlglot parses year(d) of Spark like this
                 column = column.this
-            return _key_column(column, node), name.lower()
-    raise _no_partition_key(node)
+            return _key_column_name(column, node), name.lower()
+    raise _invalid_partition_key(node)
 
 
-def _key_column(column: exp.Expr, key: exp.Expr) -> str:
+def _key_column_name(column: exp.Expr, key: exp.Expr) -> str:
     path = nodes.name_parts(column)
     if not isinstance(column, exp.Identifier | exp.Column) or len(path) != 1:
-        raise _no_partition_key(key)
+        raise _invalid_partition_key(key)
     return path[0]
 
 
-def _no_partition_key(node: exp.Expr) -> InvalidInput:
+def _invalid_partition_key(node: exp.Expr) -> InvalidInput:
     return InvalidInput(
         f"A table cannot be partitioned by {node.sql('duckdb')}.",
         remedy="Use columns, or identity, year, month, day or hour of a column.",

@@ -30,7 +30,7 @@ _FORMATS = frozenset({"parquet", "ducklake", "forklake"})
 def run_create(session: Session, statement: exp.Create) -> Result:
     """Run CREATE of a schema, table, view or macro."""
     kind = str(statement.args["kind"]).upper()
-    create = _CREATORS.get(kind)
+    create = _CREATE_FUNCTIONS.get(kind)
     if create is None:
         raise Unsupported(
             f"CREATE {kind} is not supported.",
@@ -62,8 +62,9 @@ def create_table(session: Session, statement: exp.Create) -> Result:
     if isinstance(target, exp.Table):
         target = exp.Schema(this=target)
     keys, comment, has_data = _table_properties(statement)
-    is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
-    if is_new and is_replaced:
+    if_not_exists = bool(statement.args.get("exists"))
+    or_replace = bool(statement.args.get("replace"))
+    if if_not_exists and or_replace:
         raise InvalidInput(
             "OR REPLACE and IF NOT EXISTS cannot be combined.", remedy="Write only one of them."
         )
@@ -74,8 +75,8 @@ def create_table(session: Session, statement: exp.Create) -> Result:
         column_specs(target.expressions),
         partition_by=keys,
         comment=comment,
-        if_not_exists=is_new,
-        or_replace=is_replaced,
+        if_not_exists=if_not_exists,
+        or_replace=or_replace,
     )
     return Result.done("CREATE TABLE")
 
@@ -113,20 +114,21 @@ def _create_from_query(
     has_data: bool,
 ) -> Result:
     name = nodes.name_parts(target)
-    is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
+    if_not_exists = bool(statement.args.get("exists"))
+    or_replace = bool(statement.args.get("replace"))
     with atomic(session):
-        if not is_replaced and _is_taken(session, name, is_allowed=is_new):
+        if not or_replace and _is_taken(session, name, is_allowed=if_not_exists):
             return Result.counted("CREATE TABLE", 0)
-        rows = _named(session.query(statement.expression), target)
+        rows = _name_columns(session.query(statement.expression), target)
         if not has_data:
-            session.create_table(name, rows.schema, partition_by=keys, or_replace=is_replaced)
+            session.create_table(name, rows.schema, partition_by=keys, or_replace=or_replace)
             return Result.counted("CREATE TABLE", 0)
         count = session.write(
             rows,
             name,
-            mode="overwrite" if is_replaced else "error",
+            mode="overwrite" if or_replace else "error",
             partition_by=keys,
-            replace_schema=is_replaced,
+            replace_schema=or_replace,
         )
     return Result.counted("CREATE TABLE", count)
 
@@ -135,31 +137,32 @@ def _is_taken(session: Session, name: Sequence[str], *, is_allowed: bool) -> boo
     """Return whether a table or view exists. Raise AlreadyExists unless that is allowed."""
     place = session.resolve(name)
     state = session.viewing(place.attachment).state
-    found = state.find_relation(place.table, place.schema)
-    if found is not None and not is_allowed:
+    relation = state.find_relation(place.table, place.schema)
+    if relation is not None and not is_allowed:
         raise AlreadyExists(
             f"Table or view '{place}' already exists",
             remedy="Choose another name, drop it, or write CREATE OR REPLACE.",
         )
-    if found is not None:
+    if relation is not None:
         session.record_definitions()
-    return found is not None
+    return relation is not None
 
 
-def _named(rows: DataFrame, target: exp.Schema) -> DataFrame:
+def _name_columns(rows: DataFrame, target: exp.Schema) -> DataFrame:
     """Return rows with the column names of the statement for the first columns."""
-    given = [one.name for one in target.expressions]
+    given_names = [one.name for one in target.expressions]
     if any(isinstance(one, exp.ColumnDef) for one in target.expressions):
         raise InvalidInput(
             "CREATE TABLE … AS takes the types of columns from the query.",
             remedy="Name the columns without types, and cast in the query.",
         )
-    if len(given) > len(rows.columns):
+    if len(given_names) > len(rows.columns):
         raise InvalidInput(
-            f"The statement names {len(given)} columns, but the query has {len(rows.columns)}.",
+            f"The statement names {len(given_names)} columns, but the query has"
+            f" {len(rows.columns)}.",
             remedy="Name at most as many columns as the query has.",
         )
-    names = unique_names([*given, *rows.columns[len(given) :]])
+    names = unique_names([*given_names, *rows.columns[len(given_names) :]])
     return rows.toDF(*names) if names != rows.columns else rows
 
 
@@ -169,7 +172,7 @@ def _named(rows: DataFrame, target: exp.Schema) -> DataFrame:
 def run_drop(session: Session, statement: exp.Drop) -> Result:
     """Run DROP of a schema, table, view or macro."""
     kind = str(statement.args["kind"]).upper()
-    drop = _DROPPERS.get(kind)
+    drop = _DROP_FUNCTIONS.get(kind)
     if drop is None:
         raise Unsupported(
             f"DROP {kind} is not supported.",
@@ -198,13 +201,13 @@ def drop_table(session: Session, name: tuple[str, ...], statement: exp.Drop) -> 
     session.drop_table(name, if_exists=bool(statement.args.get("exists")))
 
 
-_CREATORS: dict[str, Callable[[Session, exp.Create], Result]] = {
+_CREATE_FUNCTIONS: dict[str, Callable[[Session, exp.Create], Result]] = {
     "SCHEMA": create_schema,
     "TABLE": create_table,
     "VIEW": views.create_view,
     MACRO: macros.create_macro,
 }
-_DROPPERS: dict[str, Callable[[Session, tuple[str, ...], exp.Drop], None]] = {
+_DROP_FUNCTIONS: dict[str, Callable[[Session, tuple[str, ...], exp.Drop], None]] = {
     "SCHEMA": drop_schema,
     "TABLE": drop_table,
     "VIEW": views.drop_view,

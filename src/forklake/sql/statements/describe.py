@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from forklake.sql.session import Session
 
 _TEXT = pa.string()
-_DESCRIBED = pa.schema(
+_DESCRIBE_SCHEMA = pa.schema(
     [(name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default", "extra")]
 )
-_SUMMARY = pa.schema(
+_SUMMARY_SCHEMA = pa.schema(
     [
         ("column_name", _TEXT),
         ("column_type", _TEXT),
@@ -45,7 +45,7 @@ _SUMMARY = pa.schema(
         ("null_percentage", pa.decimal128(9, 2)),
     ]
 )
-_OTHER_WAYS = {
+_ALTERNATIVES = {
     "HISTORY": "Read the snapshots of a catalog: SELECT * FROM catalog.snapshots().",
     "EXTENDED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
     "FORMATTED": "DESCRIBE name shows columns, catalog.table_info('name') files and sizes.",
@@ -55,7 +55,7 @@ _OTHER_WAYS = {
 def run_describe(session: Session, statement: exp.Expression) -> Result:
     """Run DESCRIBE of a table, a view or a query."""
     _refuse_forms(statement)
-    return Result("DESCRIBE", described(session, statement.this))
+    return Result("DESCRIBE", describe_columns(session, statement.this))
 
 
 def _refuse_forms(statement: exp.Expression) -> None:
@@ -67,18 +67,20 @@ def _refuse_forms(statement: exp.Expression) -> None:
     for word in filter(None, words):
         raise Unsupported(
             f"DESCRIBE {word} is not supported.",
-            remedy=_OTHER_WAYS.get(word, "DESCRIBE name shows the columns of a table or view."),
+            remedy=_ALTERNATIVES.get(word, "DESCRIBE name shows the columns of a table or view."),
         )
 
 
-def described(session: Session, what: exp.Expression) -> pa.Table:
+def describe_columns(session: Session, what: exp.Expression) -> pa.Table:
     """Return columns in the format of DuckDB. Those of a table are found without Spark."""
-    fields = _lake_fields(session, what) if isinstance(what, exp.Table) else None
+    fields = _find_lake_fields(session, what) if isinstance(what, exp.Table) else None
     if fields is None:
-        found = [_query_column(field) for field in analyze_schema(session, _query(session, what))]
+        columns = [
+            _query_column(field) for field in analyze_schema(session, _build_query(session, what))
+        ]
     else:
-        found = [_table_column(field) for field in fields]
-    return pa.Table.from_pylist(found, _DESCRIBED)  # key and extra are always NULL
+        columns = [_table_column(field) for field in fields]
+    return pa.Table.from_pylist(columns, _DESCRIBE_SCHEMA)  # key and extra are always NULL
 
 
 def _query_column(field: StructField) -> dict[str, str | None]:
@@ -96,28 +98,28 @@ def _table_column(field: Field) -> dict[str, str | None]:
     }
 
 
-def _lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
+def _find_lake_fields(session: Session, table: exp.Table) -> tuple[Field, ...] | None:
     """Return the columns of a table of the lake; None if the name means anything else."""
     when = pop_time_travel(table.copy())
-    moment = CURRENT if when is None else evaluate_read_point(when)
+    read_point = CURRENT if when is None else evaluate_read_point(when)
     parts = name_parts(table)
     if isinstance(table.this, exp.Func) or (len(parts) == 1 and parts[0] in session.frames):
         return None
-    at: dict[str, Any] = {"version": moment.version, "timestamp": moment.timestamp}
+    snapshot: dict[str, Any] = {"version": read_point.version, "timestamp": read_point.timestamp}
     try:
-        place = session.resolve(parts, **at)
+        place = session.resolve(parts, **snapshot)
     except NotFound:
         return None
-    view = session.viewing(place.attachment, **at)
-    found = view.state.find_relation(place.table, place.schema)
-    if not isinstance(found, Table):
+    view = session.viewing(place.attachment, **snapshot)
+    relation = view.state.find_relation(place.table, place.schema)
+    if not isinstance(relation, Table):
         return None
     if isinstance(view, Transaction):
-        view.record_table(found)
-    return view.state.fields(found)
+        view.record_table(relation)
+    return view.state.fields(relation)
 
 
-def _query(session: Session, what: exp.Expression) -> exp.Expression:
+def _build_query(session: Session, what: exp.Expression) -> exp.Expression:
     refuse_procedures(session, what)
     return exp.select("*").from_(what.copy()) if isinstance(what, exp.Table) else what
 
@@ -132,30 +134,30 @@ def refuse_procedures(session: Session, query: exp.Expression) -> None:
 
 def run_summarize(session: Session, statement: exp.Expression) -> Result:
     """Run SUMMARIZE: minimum, maximum, averages and counts of all columns, by one query."""
-    rows = session.query(_query(session, statement.this))
-    found = [_summary(one) for one in session.engine.queries.summarize(rows)]
-    return Result("SUMMARIZE", pa.Table.from_pylist(found, _SUMMARY))
+    rows = session.query(_build_query(session, statement.this))
+    summaries = [_summary_row(one) for one in session.engine.queries.summarize(rows)]
+    return Result("SUMMARIZE", pa.Table.from_pylist(summaries, _SUMMARY_SCHEMA))
 
 
-def _summary(one: ColumnSummary) -> dict[str, Any]:
-    missing = one.rows - one.count
-    share = Decimal(100 * missing) / one.rows if one.rows else None
-    quartiles = one.quartiles or (None, None, None)
+def _summary_row(summary: ColumnSummary) -> dict[str, Any]:
+    missing = summary.rows - summary.count
+    share = Decimal(100 * missing) / summary.rows if summary.rows else None
+    quartiles = summary.quartiles or (None, None, None)
     return {
-        "column_name": one.name,
-        "column_type": one.type,
-        "min": one.minimum,
-        "max": one.maximum,
-        "approx_unique": one.distinct,
-        "avg": _text(one.average),
-        "std": _text(one.deviation),
+        "column_name": summary.name,
+        "column_type": summary.type,
+        "min": summary.minimum,
+        "max": summary.maximum,
+        "approx_unique": summary.distinct,
+        "avg": _to_text(summary.average),
+        "std": _to_text(summary.deviation),
         **dict(zip(("q25", "q50", "q75"), quartiles, strict=True)),
-        "count": one.rows,
+        "count": summary.rows,
         "null_percentage": share.quantize(Decimal("0.01")) if share is not None else None,
     }
 
 
-def _text(value: float | None) -> str | None:
+def _to_text(value: float | None) -> str | None:
     return None if value is None else str(value)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Changing:
+class _TableChange:
     """Context of a running statement that changes a table."""
 
     session: Session
@@ -35,46 +35,48 @@ class _Changing:
     target: TableReference
     columns: Sequence[str]
 
-    def text(self, node: exp.Expr) -> str:
+    def to_spark_sql(self, node: exp.Expr) -> str:
         """Return an expression over the table in Spark SQL."""
         return self.binding.to_spark_sql(node, self.target)
 
-    def condition(self, where: exp.Expr | None) -> str | None:
+    def translate_condition(self, where: exp.Expr | None) -> str | None:
         """Return the condition of a WHERE clause in Spark SQL."""
-        return None if where is None else self.text(_with_exists(where.copy()).this)
+        return (
+            None if where is None else self.to_spark_sql(_replace_row_membership(where.copy()).this)
+        )
 
-    def rows(self, sources: Sequence[exp.Expr]) -> DataFrame:
+    def join_sources(self, sources: Sequence[exp.Expr]) -> DataFrame:
         """Return the cross join of source tables; their columns stay qualified."""
         first, *others = [one.copy() for one in sources]
-        both = exp.Select(expressions=[exp.Star()], from_=exp.From(this=first))
+        query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=first))
         for other in others:
-            both.append("joins", exp.Join(this=other, kind="CROSS"))
-        found: DataFrame = self.binding.to_relation(both)
+            query.append("joins", exp.Join(this=other, kind="CROSS"))
+        found: DataFrame = self.binding.to_relation(query)
         return found
 
-    def assignments(self, equations: Sequence[exp.Expr]) -> dict[str, str]:
+    def translate_assignments(self, equations: Sequence[exp.Expr]) -> dict[str, str]:
         """Return the values of a SET clause in Spark SQL, by column or field of a struct."""
-        found: dict[str, str] = {}
+        assignments: dict[str, str] = {}
         for equation in equations:
             if not isinstance(equation, exp.EQ):
                 raise InvalidInput(
                     f"SET {equation.sql('duckdb')} does not assign a value to a column.",
                     remedy="Write SET column = value.",
                 )
-            name = self._path(equation.this)
-            if name in found:
+            name = self._column_path(equation.this)
+            if name in assignments:
                 raise InvalidInput(
                     f"The column '{'.'.join(split_name(name))}' is set twice.",
                     remedy="Set each column once.",
                 )
-            found[name] = self.value(equation.expression)
-        return found
+            assignments[name] = self.translate_value(equation.expression)
+        return assignments
 
-    def value(self, node: exp.Expr) -> str:
+    def translate_value(self, node: exp.Expr) -> str:
         """Return a value for a column in Spark SQL, or DEFAULT."""
-        return "DEFAULT" if is_default(node) else self.text(node)
+        return "DEFAULT" if is_default(node) else self.to_spark_sql(node)
 
-    def _path(self, node: exp.Expr) -> str:
+    def _column_path(self, node: exp.Expr) -> str:
         parts = name_parts(node)
         is_column = folded(parts[0]) in {folded(one) for one in self.columns}
         if len(parts) > 1 and not is_column and folded(parts[0]) == folded(self.target.alias):
@@ -82,56 +84,56 @@ class _Changing:
         return ".".join(quoted(part) for part in parts)
 
 
-def _with_exists(where: exp.Expr) -> exp.Expr:
+def _replace_row_membership(where: exp.Expr) -> exp.Expr:
     """Replace `(a, b) IN (SELECT …)` by EXISTS.
 
     Where it is NULL, EXISTS is false, which has the same effect in a condition.
     """
     for node in list(where.find_all(exp.In)):
-        place: exp.Expr = node
-        while isinstance(place.parent, exp.And | exp.Or | exp.Paren):
-            place = place.parent
+        outermost: exp.Expr = node
+        while isinstance(outermost.parent, exp.And | exp.Or | exp.Paren):
+            outermost = outermost.parent
         value, query = bare(node.this), node.args.get("query")
-        if place.parent is not where or query is None or not isinstance(value, exp.Tuple):
+        if outermost.parent is not where or query is None or not isinstance(value, exp.Tuple):
             continue
         names = [exp.to_identifier(f"_value{at}") for at in range(len(value.expressions))]
-        listed = exp.TableAlias(this=exp.to_identifier("_listed"), columns=names)
-        source = exp.Subquery(this=query.unnest().copy(), alias=listed)
+        alias = exp.TableAlias(this=exp.to_identifier("_listed"), columns=names)
+        source = exp.Subquery(this=query.unnest().copy(), alias=alias)
         equal = exp.and_(
             *(
                 exp.EQ(this=one.copy(), expression=exp.column(name.copy(), table="_listed"))
                 for one, name in zip(value.expressions, names, strict=True)
             )
         )
-        found = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=source))
-        found.set("where", exp.Where(this=equal))
-        node.replace(exp.Exists(this=found))
+        exists = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=source))
+        exists.set("where", exp.Where(this=equal))
+        node.replace(exp.Exists(this=exists))
     return where
 
 
 @contextmanager
-def _changing(session: Session, table: exp.Expr) -> Iterator[_Changing]:
+def _open_table_change(session: Session, table: exp.Expr) -> Iterator[_TableChange]:
     from forklake.engines.spark.error_translation import translate_spark_errors
     from forklake.sql.query.binding import Binding
 
     assert isinstance(table, exp.Table)
-    written = TableReference.from_table(table)
+    reference = TableReference.from_table(table)
     with atomic(session), translate_spark_errors(), Binding(session, session.dialect) as binding:
-        place = session.resolve(written.parts)
+        place = session.resolve(reference.parts)
         view = session.viewing(place.attachment)
         fields = view.state.fields(session.find_table(view, place))
-        yield _Changing(session, binding, written, [field.name for field in fields])
+        yield _TableChange(session, binding, reference, [field.name for field in fields])
 
 
 def run_delete(session: Session, statement: exp.Expr) -> Result:
     """Run DELETE FROM … [USING …] [WHERE …]."""
-    with _changing(session, statement.this) as changing:
+    with _open_table_change(session, statement.this) as change:
         using = statement.args.get("using")
         count = session.delete(
-            changing.target.parts,
-            changing.condition(statement.args.get("where")),
-            using=changing.rows(using) if using else None,
-            target_alias=changing.target.alias,
+            change.target.parts,
+            change.translate_condition(statement.args.get("where")),
+            using=change.join_sources(using) if using else None,
+            target_alias=change.target.alias,
             source_alias=None,
         )
     return Result.counted("DELETE", count)
@@ -139,17 +141,17 @@ def run_delete(session: Session, statement: exp.Expr) -> Result:
 
 def run_update(session: Session, statement: exp.Expr) -> Result:
     """Run UPDATE … SET … [FROM …] [WHERE …]."""
-    with _changing(session, statement.this) as changing:
+    with _open_table_change(session, statement.this) as change:
         source = statement.args.get("from_")
-        condition = changing.condition(statement.args.get("where"))
-        rows = None if source is None else changing.rows([source.this])
+        condition = change.translate_condition(statement.args.get("where"))
+        rows = None if source is None else change.join_sources([source.this])
         count = session.update(
-            changing.target.parts,
-            changing.assignments(statement.expressions),
+            change.target.parts,
+            change.translate_assignments(statement.expressions),
             condition if rows is None else None,
             source=rows,
             on=None if rows is None else condition,
-            target_alias=changing.target.alias,
+            target_alias=change.target.alias,
             source_alias=None,
         )
     return Result.counted("UPDATE", count)
@@ -165,10 +167,10 @@ def run_truncate(session: Session, statement: exp.Expr) -> Result:
 # MERGE INTO
 
 
-def run_merge(session: Session, statement: exp.Expr) -> Result:
+def run_merge_into(session: Session, statement: exp.Expr) -> Result:
     """Run MERGE INTO … USING … ON … WHEN …."""
     source = statement.args["using"]
-    with _changing(session, statement.this) as changing:
+    with _open_table_change(session, statement.this) as change:
         alias = source.alias_or_name
         if not alias:
             raise InvalidInput(
@@ -176,70 +178,70 @@ def run_merge(session: Session, statement: exp.Expr) -> Result:
                 remedy="Name it with an alias: USING (…) AS source.",
             )
         counts = session.merge(
-            changing.target.parts,
-            changing.rows([source]),
-            _merge_condition(changing, statement, alias),
-            [_clause(changing, when) for when in statement.args["whens"].expressions],
-            target_alias=changing.target.alias,
+            change.target.parts,
+            change.join_sources([source]),
+            _translate_merge_condition(change, statement, alias),
+            [_translate_clause(change, when) for when in statement.args["whens"].expressions],
+            target_alias=change.target.alias,
             source_alias=alias,
         )
     return Result.counted("MERGE", counts.inserted + counts.updated + counts.deleted)
 
 
-def _merge_condition(changing: _Changing, statement: exp.Expr, alias: str) -> str:
+def _translate_merge_condition(change: _TableChange, statement: exp.Expr, alias: str) -> str:
     shared = statement.args.get("using_cond")
     if not shared:
-        return changing.text(statement.args["on"])
+        return change.to_spark_sql(statement.args["on"])
     pairs = [
-        exp.column(one.copy(), table=exp.to_identifier(changing.target.alias, quoted=True)).eq(
+        exp.column(one.copy(), table=exp.to_identifier(change.target.alias, quoted=True)).eq(
             exp.column(one.copy(), table=exp.to_identifier(alias, quoted=True))
         )
         for one in shared
     ]
-    return changing.text(exp.and_(*pairs))
+    return change.to_spark_sql(exp.and_(*pairs))
 
 
-def _clause(changing: _Changing, when: exp.Expr) -> MergeClause:
+def _translate_clause(change: _TableChange, when: exp.Expr) -> MergeClause:
     from forklake.engines.merge_clauses import Action, When
     from forklake.session.changing.merge_into import MergeClause
 
     condition = when.args.get("condition")
     if when.args.get("matched"):
-        where = When.MATCHED
+        branch = When.MATCHED
     elif when.args.get("source"):
-        where = When.NOT_MATCHED_BY_SOURCE
+        branch = When.NOT_MATCHED_BY_SOURCE
     else:
-        where = When.NOT_MATCHED
-    text = None if condition is None else changing.text(condition)
-    match then := when.args["then"]:
+        branch = When.NOT_MATCHED
+    text = None if condition is None else change.to_spark_sql(condition)
+    match action := when.args["then"]:
         case exp.Update():
-            return MergeClause(where, text, Action.UPDATE, _update_values(changing, then))
+            return MergeClause(branch, text, Action.UPDATE, _translate_update(change, action))
         case exp.Insert():
-            return MergeClause(where, text, Action.INSERT, _insert_values(changing, then))
-        case exp.Var() if then.name.upper() == "DELETE":
-            return MergeClause(where, text, Action.DELETE)
-        case exp.Var() if then.name.upper() == "DO NOTHING":
-            return MergeClause(where, text, Action.NOTHING)
+            return MergeClause(branch, text, Action.INSERT, _translate_insert(change, action))
+        case exp.Var() if action.name.upper() == "DELETE":
+            return MergeClause(branch, text, Action.DELETE)
+        case exp.Var() if action.name.upper() == "DO NOTHING":
+            return MergeClause(branch, text, Action.NOTHING)
     raise InvalidInput(
-        f"MERGE INTO does not support the action {then.sql('duckdb')}.",
+        f"MERGE INTO does not support the action {action.sql('duckdb')}.",
         remedy="Write UPDATE, DELETE, INSERT or DO NOTHING.",
     )
 
 
-def _update_values(changing: _Changing, then: exp.Update) -> dict[str, str] | None:
+def _translate_update(change: _TableChange, action: exp.Update) -> dict[str, str] | None:
     """Return the values by column; None stands for all columns, by name."""
-    equations = then.expressions
+    equations = action.expressions
     if not equations or isinstance(equations[0], exp.Star):
         return None
-    return changing.assignments(equations)
+    return change.translate_assignments(equations)
 
 
-def _insert_values(changing: _Changing, then: exp.Insert) -> dict[str, str] | None:
-    values = then.expression
-    if not values or isinstance(then.this, exp.Star):
+def _translate_insert(change: _TableChange, action: exp.Insert) -> dict[str, str] | None:
+    values = action.expression
+    if not values or isinstance(action.this, exp.Star):
         return None
     columns = (
-        [name_parts(one)[-1] for one in then.this.expressions] if then.this else changing.columns
+        [name_parts(one)[-1] for one in action.this.expressions] if action.this else change.columns
     )
     if len(columns) != len(values.expressions):
         raise InvalidInput(
@@ -247,7 +249,7 @@ def _insert_values(changing: _Changing, then: exp.Insert) -> dict[str, str] | No
             remedy="Write one value for each column.",
         )
     return {
-        quoted(column): changing.value(value)
+        quoted(column): change.translate_value(value)
         for column, value in zip(columns, values.expressions, strict=True)
     }
 
@@ -255,6 +257,6 @@ def _insert_values(changing: _Changing, then: exp.Insert) -> dict[str, str] | No
 HANDLERS = {
     exp.Delete: run_delete,
     exp.Update: run_update,
-    exp.Merge: run_merge,
+    exp.Merge: run_merge_into,
     exp.TruncateTable: run_truncate,
 }

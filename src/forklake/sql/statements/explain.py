@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 def run_explain(session: Session, statement: exp.Expression) -> Result:
     """Run EXPLAIN: return the plan. ANALYZE runs the query, and adds its time and row count."""
-    query = _query_of(statement.this)
+    query = _require_query(statement.this)
     refuse_procedures(session, query)
     if not statement.args.get("analyze"):
-        return _answer("physical_plan", _plan(session, query))
-    seconds, rows = _run(session, query)
-    told = f"Total time: {seconds:.3f} s\nRows: {rows}\n\n"
-    return _answer("analyzed_plan", told + _plan(session, query))
+        return _build_result("physical_plan", _fetch_plan(session, query))
+    seconds, rows = _measure_query(session, query)
+    measurements = f"Total time: {seconds:.3f} s\nRows: {rows}\n\n"
+    return _build_result("analyzed_plan", measurements + _fetch_plan(session, query))
 
 
-def _query_of(statement: exp.Expression) -> exp.Expression:
+def _require_query(statement: exp.Expression) -> exp.Expression:
     if isinstance(statement, exp.Query | exp.Values):
         return statement
     raise Unsupported(
@@ -38,13 +38,13 @@ def _query_of(statement: exp.Expression) -> exp.Expression:
     )
 
 
-def _plan(session: Session, query: exp.Expression) -> str:
+def _fetch_plan(session: Session, query: exp.Expression) -> str:
     with Binding(session, session.dialect) as binding:
         text = binding.to_spark_sql(query)
         return session.engine.queries.explain(text)
 
 
-def _run(session: Session, query: exp.Expression) -> tuple[float, int]:
+def _measure_query(session: Session, query: exp.Expression) -> tuple[float, int]:
     """Run a query without keeping its rows; return the seconds it took and the number of rows."""
     rows = session.query(query)
     start = perf_counter()
@@ -52,7 +52,7 @@ def _run(session: Session, query: exp.Expression) -> tuple[float, int]:
     return perf_counter() - start, count
 
 
-def _answer(key: str, value: str) -> Result:
+def _build_result(key: str, value: str) -> Result:
     return Result("EXPLAIN", pa.table({"explain_key": [key], "explain_value": [value]}))
 
 

@@ -33,50 +33,50 @@ def run_insert(session: Session, statement: exp.Expr) -> Result:
             "INSERT does not support PARTITION.",
             remedy="Write the values of the partition columns with the rows.",
         )
-    columns = _columns(statement)
+    columns = _column_names(statement)
     if statement.args.get("default"):
         return _insert_cells(session, statement, [], [[]])
-    source = _source(statement)
+    source = _source_query(statement)
     is_query = statement.args.get("by_name") or statement.args.get("where")
-    cells = None if is_query else _cells(session, source)
+    cells = None if is_query else _constant_cells(session, source)
     if cells is not None:
         return _insert_cells(session, statement, columns, cells)
     return _insert_query(session, statement, columns, source)
 
 
-def _columns(statement: exp.Insert) -> list[str]:
+def _column_names(statement: exp.Insert) -> list[str]:
     target = statement.this
     return [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
 
 
-def _source(statement: exp.Insert) -> exp.Expr:
+def _source_query(statement: exp.Insert) -> exp.Expr:
     """Return the query, including a WITH that stands before the INSERT."""
     source: exp.Expr = statement.expression
-    defined = statement.args.get("with_")
-    if defined is not None:
-        source.set("with_", defined)
+    with_clause = statement.args.get("with_")
+    if with_clause is not None:
+        source.set("with_", with_clause)
     return source
 
 
 # Values
 
 
-def _cells(session: Session, source: exp.Expr) -> Cells | None:
+def _constant_cells(session: Session, source: exp.Expr) -> Cells | None:
     """Return the expressions of each row if all of them are constant, else None."""
     match source:
         case exp.Values() if not source.args.get("with_"):
             rows = [list(row.expressions) for row in source.expressions]
-        case exp.Select() if set(_given_clauses(source)) == {"expressions"}:
+        case exp.Select() if set(_present_clauses(source)) == {"expressions"}:
             rows = [[one.unalias() for one in source.expressions]]
         case _:
             return None
-    is_known = constants.is_constant if session.dialect == "duckdb" else _is_plain
-    if all(constants.is_default(cell) or is_known(cell) for row in rows for cell in row):
+    is_constant = constants.is_constant if session.dialect == "duckdb" else _is_plain
+    if all(constants.is_default(cell) or is_constant(cell) for row in rows for cell in row):
         return rows
     return None
 
 
-def _given_clauses(select: exp.Select) -> list[str]:
+def _present_clauses(select: exp.Select) -> list[str]:
     return [key for key, value in select.args.items() if value]
 
 
@@ -93,29 +93,33 @@ def _insert_cells(
     with session.changing(place.attachment) as change:
         table = session.find_table(change.transaction, place)
         fields = change.transaction.state.fields(table)
-        chosen = _choose_fields(fields, columns, table.table_name) if columns else list(fields)
+        target_fields = (
+            _choose_fields(fields, columns, table.table_name) if columns else list(fields)
+        )
         if statement.args.get("overwrite"):
             change.transaction.record_read(table, ignores_removals=True)
             change.transaction.truncate(table)
         if cells != [[]]:
-            _require_width(cells, len(chosen), table.table_name)
-        given = [at for at in range(len(chosen)) if not _is_left_out(cells, at)]
-        if not given or cells == [[]]:
+            _require_width(cells, len(target_fields), table.table_name)
+        present = [at for at in range(len(target_fields)) if not _is_all_default(cells, at)]
+        if not present or cells == [[]]:
             return Result.counted("INSERT", insert(session, change, table, [{}] * len(cells)))
-        cells = [[row[at] for at in given] for row in cells]
-        rows = constants.evaluate_rows(cells, [chosen[at] for at in given], table.table_name)
+        cells = [[row[at] for at in present] for row in cells]
+        rows = constants.evaluate_rows(
+            cells, [target_fields[at] for at in present], table.table_name
+        )
         return Result.counted("INSERT", insert(session, change, table, rows))
 
 
-def _is_left_out(cells: Cells, column: int) -> bool:
+def _is_all_default(cells: Cells, column: int) -> bool:
     """Return whether a column is DEFAULT in every row."""
     return all(not row or constants.is_default(row[column]) for row in cells)
 
 
 def _choose_fields(fields: Sequence[Field], columns: Sequence[str], table: str) -> list[Field]:
-    known = {folded(field.name): field for field in fields}
+    fields_by_name = {folded(field.name): field for field in fields}
     for number, name in enumerate(columns):
-        if folded(name) not in known:
+        if folded(name) not in fields_by_name:
             raise InvalidInput(
                 f"Table '{table}' has no column '{name}'.",
                 remedy=perhaps(name, [field.name for field in fields], what="columns"),
@@ -124,7 +128,7 @@ def _choose_fields(fields: Sequence[Field], columns: Sequence[str], table: str) 
             raise InvalidInput(
                 f"The column '{name}' of table '{table}' is named twice.", remedy="Name it once."
             )
-    return [known[folded(name)] for name in columns]
+    return [fields_by_name[folded(name)] for name in columns]
 
 
 def _require_width(cells: Cells, width: int, table: str) -> None:
@@ -151,14 +155,14 @@ def _insert_query(
         rows = session.query(source)
         if columns:
             fields = session.viewing(place.attachment).state.fields(table)
-            chosen = _choose_fields(fields, columns, table.table_name)
-            if len(chosen) != len(rows.columns):
+            target_fields = _choose_fields(fields, columns, table.table_name)
+            if len(target_fields) != len(rows.columns):
                 raise InvalidInput(
-                    f"The statement names {len(chosen)} columns of table '{table.table_name}', but"
-                    f" the query has {len(rows.columns)}.",
+                    f"The statement names {len(target_fields)} columns of table"
+                    f" '{table.table_name}', but the query has {len(rows.columns)}.",
                     remedy="Name as many columns as the query has.",
                 )
-            rows = rows.toDF(*(field.name for field in chosen))
+            rows = rows.toDF(*(field.name for field in target_fields))
         where = statement.args.get("where") or None  # REPLACE WHERE
         count = session.write(
             rows,

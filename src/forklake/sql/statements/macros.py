@@ -26,9 +26,9 @@ def create_macro(session: Session, statement: exp.Create) -> Result:
     place = session.resolve(nodes.name_parts(statement.this.this))
     refuse_built_in(place.table)
     overloads = statement.expression.expressions
-    type = _type(overloads, place.table)
+    type = _macro_type(overloads, place.table)
     with session.in_home(place.attachment, place.schema):
-        specs = [_spec(session, one, place.attachment, place.table) for one in overloads]
+        specs = [_build_spec(session, one, place.attachment, place.table) for one in overloads]
     if len({len(spec.parameters) for spec in specs}) != len(specs):
         raise InvalidInput(
             f"Two overloads of macro '{place.table}' have the same number of parameters.",
@@ -36,8 +36,8 @@ def create_macro(session: Session, statement: exp.Create) -> Result:
         )
     with session.changing(place.attachment) as change:
         state = change.transaction.state
-        is_there = state.find_macro(place.table, place.schema, type=type) is not None
-        if is_there and statement.args.get("exists"):
+        exists = state.find_macro(place.table, place.schema, type=type) is not None
+        if exists and statement.args.get("exists"):
             change.transaction.record_definitions()
         else:
             change.transaction.create_macro(
@@ -50,7 +50,7 @@ def create_macro(session: Session, statement: exp.Create) -> Result:
     return Result.done("CREATE MACRO")
 
 
-def _type(overloads: list[exp.MacroOverload], name: str) -> str:
+def _macro_type(overloads: list[exp.MacroOverload], name: str) -> str:
     kinds = {"table" if one.args.get("is_table") else "scalar" for one in overloads}
     if len(kinds) > 1:
         raise InvalidInput(
@@ -60,7 +60,9 @@ def _type(overloads: list[exp.MacroOverload], name: str) -> str:
     return kinds.pop()
 
 
-def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name: str) -> MacroSpec:
+def _build_spec(
+    session: Session, overload: exp.MacroOverload, home: Attachment, name: str
+) -> MacroSpec:
     parameters = [one.this.name for one in overload.expressions]
     if len({folded(one) for one in parameters}) != len(parameters):
         raise InvalidInput(
@@ -72,7 +74,7 @@ def _spec(session: Session, overload: exp.MacroOverload, home: Attachment, name:
     return MacroSpec(
         stored_text(overload.this, session, home),
         parameters,
-        _defaults(overload, name, session.dialect),
+        _read_defaults(overload, name, session.dialect),
         session.dialect,
     )
 
@@ -85,12 +87,12 @@ def _require_relation(session: Session, table: exp.Table) -> None:
         session.find_table(view, place)
 
 
-def _defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str, str]:
+def _read_defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str, str]:
     """Return the defaults by parameter. Raise InvalidInput unless parameters with one are last."""
-    found: dict[str, str] = {}
+    defaults: dict[str, str] = {}
     for parameter in overload.expressions:
         default = parameter.args.get("default")
-        if default is None and found:
+        if default is None and defaults:
             raise InvalidInput(
                 f"The parameter '{parameter.name}' of macro '{name}' has no default, but follows"
                 " a parameter that has one.",
@@ -98,18 +100,18 @@ def _defaults(overload: exp.MacroOverload, name: str, dialect: str) -> dict[str,
             )
         if default is not None:
             constants.evaluate_constant(default)
-            found[parameter.name] = default.sql(dialect)
-    return found
+            defaults[parameter.name] = default.sql(dialect)
+    return defaults
 
 
 def drop_macro(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
     """Run DROP MACRO."""
-    is_optional = bool(statement.args.get("exists"))
+    if_exists = bool(statement.args.get("exists"))
     type = "table" if statement.args["kind"] == TABLE_MACRO else "scalar"
-    place = session.place_to_drop(name, if_exists=is_optional)
+    place = session.place_to_drop(name, if_exists=if_exists)
     if place is None:
         return
     with session.changing(place.attachment) as change:
         change.transaction.drop_macro(
-            place.table, schema=place.schema, type=type, if_exists=is_optional
+            place.table, schema=place.schema, type=type, if_exists=if_exists
         )

@@ -27,16 +27,16 @@ def run_prepare(session: Session, statement: exp.Expr) -> Result:
 
 def run_execute(session: Session, statement: exp.Expr) -> Result:
     """Run EXECUTE: run a prepared statement, with values for its parameters."""
-    kept = _find_prepared(session, statement).copy()
+    prepared = _find_prepared(session, statement).copy()
     named: dict[str, Any] = {}
-    listed: list[Any] = []
+    positional: list[Any] = []
     for one in statement.expressions:
         if isinstance(one, exp.Kwarg | exp.PropertyEQ):
             named[one.this.name] = constants.evaluate_constant(one.expression)
         else:
-            listed.append(constants.evaluate_constant(one))
-    (filled,) = bind_parameters([kept], named or listed)
-    return dispatch_statement(session, filled)
+            positional.append(constants.evaluate_constant(one))
+    (bound,) = bind_parameters([prepared], named or positional)
+    return dispatch_statement(session, bound)
 
 
 def run_deallocate(session: Session, statement: exp.Expr) -> Result:

@@ -15,16 +15,19 @@ from forklake.sql.results import Result
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
-_PLACES = frozenset({"schema", "search_path"})
-_ISOLATION = "isolation_level"
+_SCHEMA_SETTINGS = frozenset({"schema", "search_path"})
+_ISOLATION_SETTING = "isolation_level"
 
 
 def run_set(session: Session, statement: exp.Set) -> Result:
     """Run SET of the schema of unqualified names, or of the isolation level."""
     for item in statement.expressions:
         setting = ".".join(nodes.name_parts(item.this.this)) if item.this is not None else ""
-        if setting.lower() not in {*_PLACES, _ISOLATION} or item.args.get("kind") == "VARIABLE":
-            raise _unknown(setting)
+        if (
+            setting.lower() not in {*_SCHEMA_SETTINGS, _ISOLATION_SETTING}
+            or item.args.get("kind") == "VARIABLE"
+        ):
+            raise _unknown_setting(setting)
         if item.args.get("kind") in {"GLOBAL", "LOCAL"}:
             raise Unsupported(
                 f"SET {item.args['kind']} is not supported: settings are of one session.",
@@ -32,8 +35,8 @@ def run_set(session: Session, statement: exp.Set) -> Result:
                 " ducklake_set_option.",
             )
         value = item.this.expression.name
-        if setting.lower() == _ISOLATION:
-            session.isolation_level = _isolation_level(value)
+        if setting.lower() == _ISOLATION_SETTING:
+            session.isolation_level = _read_isolation_level(value)
             continue
         if not value or "," in value:
             raise InvalidInput(
@@ -46,17 +49,17 @@ def run_set(session: Session, statement: exp.Set) -> Result:
 
 def run_reset(session: Session, statement: nodes.Reset) -> Result:
     """Run RESET: use the default schema or isolation level of the current catalog."""
-    if statement.name.lower() == _ISOLATION:
+    if statement.name.lower() == _ISOLATION_SETTING:
         session.isolation_level = None
         return Result.done("RESET")
-    if statement.name.lower() not in _PLACES:
-        raise _unknown(statement.name)
+    if statement.name.lower() not in _SCHEMA_SETTINGS:
+        raise _unknown_setting(statement.name)
     if session.current is not None:
         session.use(joined_name([session.current[0]]))
     return Result.done("RESET")
 
 
-def _isolation_level(value: str) -> str:
+def _read_isolation_level(value: str) -> str:
     if value.lower() not in ISOLATION_LEVELS:
         raise InvalidInput(
             f"The isolation level cannot be {value!r}.",
@@ -65,7 +68,7 @@ def _isolation_level(value: str) -> str:
     return value.lower()
 
 
-def _unknown(setting: str) -> Unsupported:
+def _unknown_setting(setting: str) -> Unsupported:
     return Unsupported(
         f"Unknown setting '{setting}'.",
         remedy="Set schema or isolation_level. To set an option of a catalog, call"

@@ -26,34 +26,35 @@ from forklake.sql.functions.catalog_objects import (
 )
 from forklake.sql.functions.registry import FUNCTIONS, PREFIX, QualifiedFunction
 from forklake.sql.results import Result
-from forklake.sql.statements.describe import described
+from forklake.sql.statements.describe import describe_columns
 
 if TYPE_CHECKING:
     from forklake.sql.session import Session
 
-Show: TypeAlias = "Callable[[Session, exp.Expression | None], pa.Table]"
+ShowFunction: TypeAlias = "Callable[[Session, exp.Expression | None], pa.Table]"
 
 _TEXT, _TEXTS, _BOOL = pa.string(), pa.list_(pa.string()), pa.bool_()
 
 
 def run_show(session: Session, statement: exp.Expression) -> Result:
     """Run SHOW: list the objects of one kind."""
-    what = str(statement.this)
-    if what not in _SHOWN:
+    kind = str(statement.this)
+    if kind not in _SHOW_FUNCTIONS:
         raise InvalidInput(
-            f"SHOW {what} is not supported.", remedy="Write SHOW " + ", ".join(_SHOWN) + "."
+            f"SHOW {kind} is not supported.",
+            remedy="Write SHOW " + ", ".join(_SHOW_FUNCTIONS) + ".",
         )
-    rows = _SHOWN[what](session, statement.args.get("from_"))
+    rows = _SHOW_FUNCTIONS[kind](session, statement.args.get("from_"))
     session.record_definitions()
     like = statement.args.get("like")
-    return Result("SHOW", rows if like is None else _like(rows, like.name))
+    return Result("SHOW", rows if like is None else _filter_by_name(rows, like.name))
 
 
-def _like(rows: pa.Table, pattern: str) -> pa.Table:
+def _filter_by_name(rows: pa.Table, pattern: str) -> pa.Table:
     """Return the rows whose name matches a LIKE pattern."""
     column = next((one for one in ("schema_name", "name") if one in rows.schema.names), 0)
-    wanted = _like_regex(pattern)
-    return rows.filter([bool(wanted.fullmatch(value)) for value in rows.column(column).to_pylist()])
+    regex = _like_regex(pattern)
+    return rows.filter([bool(regex.fullmatch(value)) for value in rows.column(column).to_pylist()])
 
 
 def _like_regex(pattern: str) -> re.Pattern[str]:
@@ -73,9 +74,9 @@ def _like_regex(pattern: str) -> re.Pattern[str]:
 # FROM clause
 
 
-def _schemas(session: Session, place: exp.Expression | None) -> list[SchemaInfo]:
+def _resolve_schemas(session: Session, scope: exp.Expression | None) -> list[SchemaInfo]:
     """Return the schema that FROM names, all of the catalog that it names, or the current one."""
-    match name_parts(place):
+    match name_parts(scope):
         case () if session.current is None:
             raise NotFound(
                 "No catalog is current.",
@@ -83,15 +84,15 @@ def _schemas(session: Session, place: exp.Expression | None) -> list[SchemaInfo]
             )
         case ():
             assert session.current is not None
-            return [_schema(session, *session.current)]
+            return [_find_schema(session, *session.current)]
         case (alias,) if _is_alias(session, alias):
             return list(get_catalog_info(session, alias).schemas())
         case (schema,) if session.current is not None:
-            return [_schema(session, session.current[0], schema)]
+            return [_find_schema(session, session.current[0], schema)]
         case (alias,):
             return list(get_catalog_info(session, alias).schemas())
         case (alias, schema):
-            return [_schema(session, alias, schema)]
+            return [_find_schema(session, alias, schema)]
     raise InvalidInput(
         "The name after FROM has more than two parts.", remedy="Write FROM catalog.schema."
     )
@@ -101,21 +102,21 @@ def _is_alias(session: Session, name: str) -> bool:
     return folded(name) in {folded(one.alias) for one in session.attachments()}
 
 
-def _schema(session: Session, alias: str, schema: str) -> SchemaInfo:
+def _find_schema(session: Session, alias: str, schema: str) -> SchemaInfo:
     catalog = get_catalog_info(session, alias)
-    found = catalog.state.find_schema(schema)
-    if found is None:
-        known = [one.name for one in catalog.schemas()]
+    row = catalog.state.find_schema(schema)
+    if row is None:
+        names = [one.name for one in catalog.schemas()]
         raise NotFound(
             f"Schema '{alias}.{schema}' does not exist",
-            remedy=perhaps(schema, known, what=f"schemas of '{alias}'"),
+            remedy=perhaps(schema, names, what=f"schemas of '{alias}'"),
         )
-    return SchemaInfo(catalog, found)
+    return SchemaInfo(catalog, row)
 
 
-def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[SchemaInfo]:
+def _list_schemas(session: Session, scope: exp.Expression | None) -> Iterator[SchemaInfo]:
     """Return the schemas of one catalog, or of all attached ones."""
-    match name_parts(place):
+    match name_parts(scope):
         case ():
             return all_schemas(session)
         case (alias,):
@@ -128,25 +129,27 @@ def _catalogs(session: Session, place: exp.Expression | None) -> Iterator[Schema
 # Kinds of objects
 
 
-def _rows(columns: dict[str, pa.DataType], rows: Iterable[tuple[Any, ...]]) -> pa.Table:
+def _build_table(columns: dict[str, pa.DataType], rows: Iterable[tuple[Any, ...]]) -> pa.Table:
     schema = pa.schema(list(columns.items()))
     return pa.Table.from_pylist([dict(zip(columns, row, strict=True)) for row in rows], schema)
 
 
-def _named(found: Iterable[str]) -> pa.Table:
-    return _rows({"name": _TEXT}, ((name,) for name in sorted(found)))
+def _build_name_table(found_names: Iterable[str]) -> pa.Table:
+    return _build_table({"name": _TEXT}, ((name,) for name in sorted(found_names)))
 
 
-def _show_tables(session: Session, place: exp.Expression | None) -> pa.Table:
-    schemas = _schemas(session, place)
-    return _named(one.name for schema in schemas for one in schema.relations())
+def _show_tables(session: Session, scope: exp.Expression | None) -> pa.Table:
+    schemas = _resolve_schemas(session, scope)
+    return _build_name_table(one.name for schema in schemas for one in schema.relations())
 
 
-def _show_views(session: Session, place: exp.Expression | None) -> pa.Table:
-    return _named(one.name for schema in _schemas(session, place) for one in schema.views())
+def _show_views(session: Session, scope: exp.Expression | None) -> pa.Table:
+    return _build_name_table(
+        one.name for schema in _resolve_schemas(session, scope) for one in schema.views()
+    )
 
 
-def _show_all_tables(session: Session, place: exp.Expression | None) -> pa.Table:
+def _show_all_tables(session: Session, scope: exp.Expression | None) -> pa.Table:
     columns = {
         "database": _TEXT,
         "schema": _TEXT,
@@ -155,40 +158,43 @@ def _show_all_tables(session: Session, place: exp.Expression | None) -> pa.Table
         "column_types": _TEXTS,
         "temporary": _BOOL,
     }
-    return _rows(columns, map(_relation_row, all_relations(session)))
+    return _build_table(columns, map(_relation_row, all_relations(session)))
 
 
-def _relation_row(one: TableInfo | ViewInfo) -> tuple[Any, ...]:
-    if isinstance(one, TableInfo):
-        known = [field.name for field in one.fields], [duckdb_type(field) for field in one.fields]
+def _relation_row(relation: TableInfo | ViewInfo) -> tuple[Any, ...]:
+    if isinstance(relation, TableInfo):
+        columns = (
+            [field.name for field in relation.fields],
+            [duckdb_type(field) for field in relation.fields],
+        )
     else:
-        known = parse_aliases(one.row.column_aliases), []
-    return one.catalog.alias, one.schema.name, one.name, *known, False
+        columns = parse_aliases(relation.row.column_aliases), []
+    return relation.catalog.alias, relation.schema.name, relation.name, *columns, False
 
 
-def _show_databases(session: Session, place: exp.Expression | None) -> pa.Table:
+def _show_databases(session: Session, scope: exp.Expression | None) -> pa.Table:
     aliases = sorted(one.alias for one in all_catalogs(session))
-    return _rows({"database_name": _TEXT}, ((alias,) for alias in aliases))
+    return _build_table({"database_name": _TEXT}, ((alias,) for alias in aliases))
 
 
-def _show_schemas(session: Session, place: exp.Expression | None) -> pa.Table:
+def _show_schemas(session: Session, scope: exp.Expression | None) -> pa.Table:
     columns = {"database_name": _TEXT, "schema_name": _TEXT, "current": _BOOL}
-    found = ((one.catalog.alias, one.name) for one in _catalogs(session, place))
-    return _rows(columns, ((*place, place == session.current) for place in sorted(found)))
+    schemas = ((one.catalog.alias, one.name) for one in _list_schemas(session, scope))
+    return _build_table(columns, ((*place, place == session.current) for place in sorted(schemas)))
 
 
-def _show_macros(session: Session, place: exp.Expression | None) -> pa.Table:
-    found = [
+def _show_macros(session: Session, scope: exp.Expression | None) -> pa.Table:
+    macros = [
         (macro.macro_name, schema.catalog.state.macro_type(macro))
-        for schema in _schemas(session, place)
+        for schema in _resolve_schemas(session, scope)
         for macro in schema.catalog.state.macros(schema.name)
     ]
-    return _rows({"name": _TEXT, "type": _TEXT}, sorted(found))
+    return _build_table({"name": _TEXT, "type": _TEXT}, sorted(macros))
 
 
-def _show_functions(session: Session, place: exp.Expression | None) -> pa.Table:
+def _show_functions(session: Session, scope: exp.Expression | None) -> pa.Table:
     columns = {"name": _TEXT, "parameters": _TEXT, "changes": _BOOL}
-    return _rows(
+    return _build_table(
         columns,
         (
             (PREFIX + one.name, " or ".join(map(str, one.signatures)), one.changes_data)
@@ -197,20 +203,20 @@ def _show_functions(session: Session, place: exp.Expression | None) -> pa.Table:
     )
 
 
-def _show_columns(session: Session, place: exp.Expression | None) -> pa.Table:
-    if place is None:
+def _show_columns(session: Session, scope: exp.Expression | None) -> pa.Table:
+    if scope is None:
         raise InvalidInput(
             "SHOW COLUMNS does not name a table.", remedy="Write SHOW COLUMNS FROM table."
         )
-    return described(session, place)
+    return describe_columns(session, scope)
 
 
-def _show_snapshots(session: Session, place: exp.Expression | None) -> pa.Table:
-    (alias,) = {one.catalog.alias for one in _schemas(session, place)}
+def _show_snapshots(session: Session, scope: exp.Expression | None) -> pa.Table:
+    (alias,) = {one.catalog.alias for one in _resolve_schemas(session, scope)}
     return QualifiedFunction(FUNCTIONS["snapshots"], alias).call(session, [], {})
 
 
-_SHOWN: dict[str, Show] = {
+_SHOW_FUNCTIONS: dict[str, ShowFunction] = {
     "TABLES": _show_tables,
     "ALL TABLES": _show_all_tables,
     "VIEWS": _show_views,

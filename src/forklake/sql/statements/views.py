@@ -30,26 +30,27 @@ def create_view(session: Session, statement: exp.Create) -> Result:
         )
     place = session.resolve(nodes.name_parts(target))
     aliases = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
-    is_new, is_replaced = bool(statement.args.get("exists")), bool(statement.args.get("replace"))
+    if_not_exists = bool(statement.args.get("exists"))
+    or_replace = bool(statement.args.get("replace"))
     with session.changing(place.attachment) as change:
-        there = change.transaction.state.find_relation(place.table, place.schema)
+        existing = change.transaction.state.find_relation(place.table, place.schema)
         with session.in_home(place.attachment, place.schema):
-            if not (is_new and isinstance(there, View)):
-                _check(session, query, place, aliases)
-            text = _text(session, query, place)
+            if not (if_not_exists and isinstance(existing, View)):
+                _check_view(session, query, place, aliases)
+            text = _build_stored_text(session, query, place)
         change.transaction.create_view(
             place.table,
             text,
             schema=place.schema,
             dialect=session.dialect,
             column_aliases=format_aliases(aliases),
-            or_replace=is_replaced,
-            if_not_exists=is_new,
+            or_replace=or_replace,
+            if_not_exists=if_not_exists,
         )
     return Result.done("CREATE VIEW")
 
 
-def _text(session: Session, query: exp.Expr, place: TableName) -> str:
+def _build_stored_text(session: Session, query: exp.Expr, place: TableName) -> str:
     text = stored_text(query, session, place.attachment)
     if parse_stored_text(text, session.dialect, place.attachment.alias).find(exp.Placeholder):
         raise InvalidInput(
@@ -58,9 +59,11 @@ def _text(session: Session, query: exp.Expr, place: TableName) -> str:
     return text
 
 
-def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequence[str]) -> None:
+def _check_view(
+    session: Session, query: exp.Expr, place: TableName, aliases: Sequence[str]
+) -> None:
     """Raise InvalidInput if a view reads itself, is not a query, or names too many columns."""
-    if _reaches(session, query, place):
+    if _reads_view(session, query, place):
         raise InvalidInput(
             f"The view '{place}' refers to itself.",
             remedy="Read the tables of the view instead of the view.",
@@ -74,31 +77,31 @@ def _check(session: Session, query: exp.Expr, place: TableName, aliases: Sequenc
         )
 
 
-def _reaches(
-    session: Session, query: exp.Expr, target: TableName, seen: set[str] | None = None
+def _reads_view(
+    session: Session, query: exp.Expr, target: TableName, visited: set[str] | None = None
 ) -> bool:
     """Return whether a query reads the view `target`, directly or through other views."""
-    seen = set() if seen is None else seen
+    visited = set() if visited is None else visited
     for table in find_tables(query):
         try:
             place = session.resolve(nodes.name_parts(table))
         except NotFound:
             continue
         state = session.viewing(place.attachment).state
-        found = state.find_relation(place.table, place.schema)
-        if not isinstance(found, View) or folded(str(place)) in seen:
+        relation = state.find_relation(place.table, place.schema)
+        if not isinstance(relation, View) or folded(str(place)) in visited:
             continue
-        if _is_same(place, target):
+        if _is_same_relation(place, target):
             return True
-        seen.add(folded(str(place)))
-        inner = parse_stored_text(found.sql, found.dialect, place.attachment.alias)
+        visited.add(folded(str(place)))
+        inner = parse_stored_text(relation.sql, relation.dialect, place.attachment.alias)
         with session.in_home(place.attachment, place.schema):
-            if _reaches(session, inner, target, seen):
+            if _reads_view(session, inner, target, visited):
                 return True
     return False
 
 
-def _is_same(one: TableName, other: TableName) -> bool:
+def _is_same_relation(one: TableName, other: TableName) -> bool:
     names = [
         (folded(place.attachment.alias), folded(place.schema), folded(place.table))
         for place in (one, other)
@@ -108,12 +111,12 @@ def _is_same(one: TableName, other: TableName) -> bool:
 
 def drop_view(session: Session, name: tuple[str, ...], statement: exp.Drop) -> None:
     """Run DROP VIEW."""
-    is_optional = bool(statement.args.get("exists"))
-    place = session.place_to_drop(name, if_exists=is_optional)
+    if_exists = bool(statement.args.get("exists"))
+    place = session.place_to_drop(name, if_exists=if_exists)
     if place is None:
         return
     with session.changing(place.attachment) as change:
-        change.transaction.drop_view(place.table, schema=place.schema, if_exists=is_optional)
+        change.transaction.drop_view(place.table, schema=place.schema, if_exists=if_exists)
 
 
 def rename_view(session: Session, name: tuple[str, ...], new_name: str) -> None:
