@@ -47,12 +47,12 @@ class Engines:
 
     def spark_answer(self, text: str) -> pa.Table:
         if dispatch.is_needed(text):
-            dispatch.register(self.engine)
+            dispatch.register_functions(self.engine)
         return self.engine.spark.sql(text).toArrow()
 
     def columns_of(self, relation: str) -> list[str]:
         if dispatch.is_needed(relation):
-            dispatch.register(self.engine)
+            dispatch.register_functions(self.engine)
         return self.engine.spark.sql(f"SELECT * FROM {relation}").columns
 
 

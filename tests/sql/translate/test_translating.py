@@ -8,7 +8,7 @@ from forklake.engines.spark.engine import Engine
 from forklake.errors import Unsupported
 from forklake.sql.dialect import parse
 from forklake.sql.translate import dispatch, to_spark
-from forklake.sql.translate.calls import CALLED
+from forklake.sql.translate.calls import CALLABLE_NAMES
 from forklake.sql.translate.functions import ALIASES, FUNCTIONS, aggregates
 
 
@@ -74,7 +74,7 @@ def test_nulls_come_last_in_both_directions() -> None:
 def test_every_alias_refers_to_a_function() -> None:
     for name, meaning in ALIASES.items():
         assert name not in FUNCTIONS, f"{name} is an alias and a function"
-        assert meaning in CALLED - set(ALIASES), f"{name} stands for nothing"
+        assert meaning in CALLABLE_NAMES - set(ALIASES), f"{name} stands for nothing"
     for name, meaning in aggregates.ALIASES.items():
         assert name not in aggregates.AGGREGATES, f"{name} is an alias and an aggregate"
         assert meaning in aggregates.AGGREGATES, f"{name} stands for nothing"
@@ -93,15 +93,15 @@ def test_predicates_are_pushed_down_to_files(engine: Engine, tmp_path: object) -
         "a IN (1, 2)": "In(a, [1,2])",
     }.items():
         text = translated(f"SELECT a FROM pushed WHERE {condition}")
-        dispatch.register(engine)
+        dispatch.register_functions(engine)
         plan = spark.sql(text)._jdf.queryExecution().executedPlan().toString()
         assert pushed in plan, plan
 
 
 def test_repeated_registration_has_no_effect(engine: Engine) -> None:
     session = engine.new_session()
-    dispatch.register(session)
-    dispatch.register(session)
+    dispatch.register_functions(session)
+    dispatch.register_functions(session)
     assert session.spark.sql("SELECT _duck_length('abc') AS n").first() == (3,)
 
 
@@ -111,4 +111,4 @@ def test_registration_needs_a_java_virtual_machine() -> None:
         is_native = False
 
     with pytest.raises(Unsupported, match="Spark Connect"):
-        dispatch.register(Remote())  # type: ignore[arg-type]
+        dispatch.register_functions(Remote())  # type: ignore[arg-type]

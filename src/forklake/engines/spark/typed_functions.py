@@ -12,7 +12,7 @@ from forklake.errors import Unsupported
 if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
 
-_ready: WeakSet[SparkSession] = WeakSet()
+_registered_sessions: WeakSet[SparkSession] = WeakSet()
 
 
 def define_functions(engine: Engine, table: str) -> None:
@@ -21,7 +21,7 @@ def define_functions(engine: Engine, table: str) -> None:
     Args:
         table: the functions with their choices, as JSON.
     """
-    if engine.spark in _ready:
+    if engine.spark in _registered_sessions:
         return
     if not engine.is_native:
         raise Unsupported(
@@ -30,4 +30,4 @@ def define_functions(engine: Engine, table: str) -> None:
         )
     jvm: Any = engine.spark._jvm
     jvm.forklake.Dispatch.register(engine.spark._jsparkSession, table)
-    _ready.add(engine.spark)
+    _registered_sessions.add(engine.spark)

@@ -29,7 +29,7 @@ from forklake.sql.query.read_conditions import find_conditions
 from forklake.sql.query.snapshot_reads import StateCache
 from forklake.sql.query.timestamps import CURRENT, ReadPoint, evaluate_read_point
 from forklake.sql.translate import dispatch, to_spark
-from forklake.sql.translate.relations import unique_names
+from forklake.sql.translate.relations import make_names_unique
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog_view import CatalogView
@@ -141,9 +141,9 @@ class Binding:
             return cast_long_numbers(node.sql("spark"))
         text = to_spark(node, columns_of=self._list_columns, has_types=self._has_types)
         if not self._has_types():
-            text = dispatch.without_types(text)
+            text = dispatch.remove_typed_functions(text)
         if dispatch.is_needed(text):
-            dispatch.register(self.session.engine)
+            dispatch.register_functions(self.session.engine)
         return text
 
     def _refuse_changes(self, node: exp.Expr, may_change: bool) -> None:
@@ -155,7 +155,7 @@ class Binding:
 
     def _list_columns(self, source: str) -> list[str]:
         if dispatch.is_needed(source):
-            dispatch.register(self.session.engine)
+            dispatch.register_functions(self.session.engine)
         engine = self.session.engine
         return engine.relations.column_names(engine.queries.rows(f"SELECT * FROM {source}"))
 
@@ -348,5 +348,5 @@ def _make_columns_unique(
 ) -> Relation:
     """Return rows with `aliases` as the first column names, and all names made unique."""
     known = engine.relations.column_names(rows)
-    names = unique_names([*aliases, *known[len(aliases) :]])
+    names = make_names_unique([*aliases, *known[len(aliases) :]])
     return rows if names == known else engine.relations.rename_columns(rows, names)

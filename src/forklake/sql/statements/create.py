@@ -15,7 +15,7 @@ from forklake.sql.results import Result
 from forklake.sql.statements import macros, views
 from forklake.sql.statements.atomic import atomic
 from forklake.sql.statements.columns import column_specs, partition_keys
-from forklake.sql.translate.relations import unique_names
+from forklake.sql.translate.relations import make_names_unique
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
@@ -162,7 +162,7 @@ def _name_columns(rows: DataFrame, target: exp.Schema) -> DataFrame:
             f" {len(rows.columns)}.",
             remedy="Name at most as many columns as the query has.",
         )
-    names = unique_names([*given_names, *rows.columns[len(given_names) :]])
+    names = make_names_unique([*given_names, *rows.columns[len(given_names) :]])
     return rows.toDF(*names) if names != rows.columns else rows
 
 

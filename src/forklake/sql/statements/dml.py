@@ -17,7 +17,7 @@ from forklake.sql.dialect.nodes import name_parts
 from forklake.sql.query.names import TableReference
 from forklake.sql.results import Result
 from forklake.sql.statements.atomic import atomic
-from forklake.sql.translate.trees import bare
+from forklake.sql.translate.trees import strip_parentheses
 
 if TYPE_CHECKING:
     from forklake.engines.spark.public_types import DataFrame
@@ -93,7 +93,7 @@ def _replace_row_membership(where: exp.Expr) -> exp.Expr:
         outermost: exp.Expr = node
         while isinstance(outermost.parent, exp.And | exp.Or | exp.Paren):
             outermost = outermost.parent
-        value, query = bare(node.this), node.args.get("query")
+        value, query = strip_parentheses(node.this), node.args.get("query")
         if outermost.parent is not where or query is None or not isinstance(value, exp.Tuple):
             continue
         names = [exp.to_identifier(f"_value{at}") for at in range(len(value.expressions))]

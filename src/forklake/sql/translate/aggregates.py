@@ -8,20 +8,21 @@ from functools import reduce
 
 from sqlglot import exp
 
-from forklake.sql.translate.calls import applied
+from forklake.sql.translate.calls import translate_call
 from forklake.sql.translate.functions.aggregates import AGGREGATES, ALIASES, WINDOWS, Aggregate
 from forklake.sql.translate.nested_order import order_key
 from forklake.sql.translate.refusals import unsupported
-from forklake.sql.translate.templates import ByType, Template, arity, filled
-from forklake.sql.translate.trees import rewrite
+from forklake.sql.translate.templates import ByType, Template, arity, fill_template
+from forklake.sql.translate.trees import rewrite_nodes
 
-_WITHIN = {"quantile_cont": 1, "quantile_disc": 1, "mode": 0}  # number of fractions as arguments
+# Number of fractions that are arguments, by function of WITHIN GROUP.
+_FRACTION_COUNTS = {"quantile_cont": 1, "quantile_disc": 1, "mode": 0}
 _RANKING = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"}
-_TABLES = {**AGGREGATES, **WINDOWS}
+_FUNCTIONS = {**AGGREGATES, **WINDOWS}
 
 
 @dataclass
-class _Call:
+class _AggregateCall:
     """Call of an aggregate, with its modifiers inside and outside of the parentheses."""
 
     name: str
@@ -35,160 +36,170 @@ class _Call:
 
 def translate_aggregates(tree: exp.Expr) -> exp.Expr:
     """Translate every aggregate and window function by the tables of `functions.aggregates`."""
-    return rewrite(tree, _translate_node)
+    return rewrite_nodes(tree, _translate_node)
 
 
-def _table_name(node: exp.Anonymous) -> str:
+def _canonical_name(node: exp.Anonymous) -> str:
     name = node.name.lower()
     return ALIASES.get(name, name)
 
 
-def _top(node: exp.Expr) -> exp.Expr:
-    while isinstance(node.parent, _AROUND) and node.parent.this is node:
+def _outermost_modifier(node: exp.Expr) -> exp.Expr:
+    while isinstance(node.parent, _MODIFIERS) and node.parent.this is node:
         node = node.parent
     return node
 
 
-_AROUND = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Window)
+_MODIFIERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Window)
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, _AROUND) and isinstance(node.parent, _AROUND) and node.parent.this is node:
+    if (
+        isinstance(node, _MODIFIERS)
+        and isinstance(node.parent, _MODIFIERS)
+        and node.parent.this is node
+    ):
         return node  # translated with the outermost modifier
     inner = node
-    while isinstance(inner, _AROUND):
+    while isinstance(inner, _MODIFIERS):
         inner = inner.this
     if not isinstance(inner, exp.Anonymous) or inner.meta.get("spark"):
         return node
-    if _table_name(inner) not in _TABLES or (inner is node and _top(node) is not node):
+    if _canonical_name(inner) not in _FUNCTIONS or (
+        inner is node and _outermost_modifier(node) is not node
+    ):
         return node
-    return _made(_read(node))
+    return _build_call(_read_call(node))
 
 
-def _read(node: exp.Expr) -> _Call:
-    found = _Call("", [])
+def _read_call(node: exp.Expr) -> _AggregateCall:
+    call = _AggregateCall("", [])
     while not isinstance(node, exp.Anonymous):
-        _read_around(found, node)
+        _read_modifier(call, node)
         node = node.this
-    found.name = _table_name(node)
-    found.arguments = [one.copy() for one in node.expressions]
-    _read_arguments(found)
-    _read_within(found)
-    return found
+    call.name = _canonical_name(node)
+    call.arguments = [one.copy() for one in node.expressions]
+    _read_arguments(call)
+    _read_within_group(call)
+    return call
 
 
-def _read_within(found: _Call) -> None:
+def _read_within_group(call: _AggregateCall) -> None:
     """Turn `f(fraction ORDER BY values)`, the parsed form of WITHIN GROUP, into arguments."""
-    if found.order is None or len(found.arguments) != _WITHIN.get(found.name):
+    if call.order is None or len(call.arguments) != _FRACTION_COUNTS.get(call.name):
         return
-    if len(found.order) != 1:
+    if len(call.order) != 1:
         raise unsupported("WITHIN GROUP with several expressions in ORDER BY")
-    [order], found.order = found.order, None
-    is_down = bool(order.args.get("desc"))
-    fractions = [_flip_fraction(found.name, one) if is_down else one for one in found.arguments]
-    found.arguments = [order.this.copy(), *fractions]
+    [order], call.order = call.order, None
+    is_descending = bool(order.args.get("desc"))
+    fractions = [_flip_fraction(call.name, one) if is_descending else one for one in call.arguments]
+    call.arguments = [order.this.copy(), *fractions]
 
 
 def _flip_fraction(name: str, fraction: exp.Expr) -> exp.Expr:
     """Return the fraction that selects the same value in the opposite order."""
     if name != "quantile_cont" or not isinstance(fraction, exp.Literal):
         raise unsupported("WITHIN GROUP in descending order, unless it has one constant fraction,")
-    return filled("1 - _0", [fraction])
+    return fill_template("1 - _0", [fraction])
 
 
-def _read_around(found: _Call, node: exp.Expr) -> None:
+def _read_modifier(call: _AggregateCall, node: exp.Expr) -> None:
     match node:
         case exp.Window():
-            found.window = node
+            call.window = node
         case exp.Filter():
-            found.condition = node.expression.this
+            call.condition = node.expression.this
         case exp.IgnoreNulls():
-            found.nulls = "IGNORE"
+            call.nulls = "IGNORE"
         case exp.RespectNulls():
-            found.nulls = "RESPECT"
+            call.nulls = "RESPECT"
         case _:
             raise unsupported("WITHIN GROUP")
 
 
-def _read_arguments(found: _Call) -> None:
+def _read_arguments(call: _AggregateCall) -> None:
     """Separate arguments from the DISTINCT, ORDER BY and NULLS inside of the parentheses."""
-    given, found.arguments = found.arguments, []
-    for one in given:
-        argument = _strip_modifiers(found, one)
+    unread, call.arguments = call.arguments, []
+    for one in unread:
+        argument = _strip_modifiers(call, one)
         if isinstance(argument, exp.Distinct):
-            found.distinct = True
-            found.arguments.extend(argument.expressions)
+            call.distinct = True
+            call.arguments.extend(argument.expressions)
         elif argument is not None and not isinstance(argument, exp.Star):
-            found.arguments.append(argument)
+            call.arguments.append(argument)
 
 
-def _strip_modifiers(found: _Call, node: exp.Expr | None) -> exp.Expr | None:
+def _strip_modifiers(call: _AggregateCall, node: exp.Expr | None) -> exp.Expr | None:
     """Return an argument without its ORDER BY and IGNORE NULLS; None if nothing is left."""
     if isinstance(node, exp.Order):
-        found.order = node.expressions
+        call.order = node.expressions
     elif isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
-        found.nulls = "IGNORE" if isinstance(node, exp.IgnoreNulls) else "RESPECT"
+        call.nulls = "IGNORE" if isinstance(node, exp.IgnoreNulls) else "RESPECT"
     else:
         return node
-    return _strip_modifiers(found, node.this)
+    return _strip_modifiers(call, node.this)
 
 
-def _made(found: _Call) -> exp.Expr:
-    entry = _entry(found)
-    _check(found)
-    if found.name in _COMPOSED:
-        return _COMPOSED[found.name](found)
-    if found.order and found.name in ("first", "last", "any_value"):
-        return _end_of_list(found)
-    is_sorted = bool(found.order) and entry.is_sorted
-    arguments = _apply_filter(found)
-    made = _inner(found, entry, arguments, is_sorted)
+def _build_call(call: _AggregateCall) -> exp.Expr:
+    entry = _find_entry(call)
+    _check_call(call)
+    if call.name in _COMPOSED:
+        return _COMPOSED[call.name](call)
+    if call.order and call.name in ("first", "last", "any_value"):
+        return _build_end_of_list(call)
+    is_sorted = bool(call.order) and entry.is_sorted
+    arguments = _apply_filter(call)
+    result = _build_inner(call, entry, arguments, is_sorted)
     outer = entry.outer
     if is_sorted:
         outer = f"transform(array_sort({outer}, _order), e -> e.v)"
-    if outer != "_made":
-        made = _outer(outer, made, arguments, found)
-    if found.name == "string_agg":
-        separator = found.arguments[1] if len(found.arguments) > 1 else exp.Literal.string(",")
-        made = filled(
-            "if(size(array_compact(_0)) > 0, array_join(_0, _1), null)", [made, separator]
+    if outer != "_inner":
+        result = _build_outer(outer, result, arguments, call)
+    if call.name == "string_agg":
+        separator = call.arguments[1] if len(call.arguments) > 1 else exp.Literal.string(",")
+        result = fill_template(
+            "if(size(array_compact(_0)) > 0, array_join(_0, _1), null)", [result, separator]
         )
-    return made
+    return result
 
 
-def _average(found: _Call) -> exp.Expr:
+def _build_average(call: _AggregateCall) -> exp.Expr:
     """Build an average: the exact sum of integers or decimals, divided by their number."""
-    value, count = replace(found, name="exact sum"), replace(found, name="count")
-    return filled("cast(_0 as double) / nullif(_1, 0)", [_made(value), _made(count)])
+    value, count = replace(call, name="exact sum"), replace(call, name="count")
+    return fill_template(
+        "cast(_0 as double) / nullif(_1, 0)", [_build_call(value), _build_call(count)]
+    )
 
 
-def _correlation(found: _Call) -> exp.Expr:
+def _build_correlation(call: _AggregateCall) -> exp.Expr:
     """Build a correlation that is NaN for constant values, where Spark returns NULL."""
-    value, count = replace(found, name=f"checked {found.name}"), replace(found, name="regr_count")
-    return filled("if(_1 > 0, coalesce(_0, double('NaN')), null)", [_made(value), _made(count)])
+    value, count = replace(call, name=f"checked {call.name}"), replace(call, name="regr_count")
+    return fill_template(
+        "if(_1 > 0, coalesce(_0, double('NaN')), null)", [_build_call(value), _build_call(count)]
+    )
 
 
-def _grouping(found: _Call) -> exp.Expr:
+def _build_grouping(call: _AggregateCall) -> exp.Expr:
     """Build the number whose bits show which arguments a grouping set leaves out."""
-    bits = [filled("cast(grouping(_0) as bigint)", [one]) for one in found.arguments]
-    return reduce(lambda number, bit: filled("_0 * 2 + _1", [number, bit]), bits)
+    bits = [fill_template("cast(grouping(_0) as bigint)", [one]) for one in call.arguments]
+    return reduce(lambda number, bit: fill_template("_0 * 2 + _1", [number, bit]), bits)
 
 
-_COMPOSED: dict[str, Callable[[_Call], exp.Expr]] = {
-    "avg": _average,
-    "corr": _correlation,
-    "grouping": _grouping,
-    "regr_slope": _correlation,
+_COMPOSED: dict[str, Callable[[_AggregateCall], exp.Expr]] = {
+    "avg": _build_average,
+    "corr": _build_correlation,
+    "grouping": _build_grouping,
+    "regr_slope": _build_correlation,
 }
 
 
-def _entry(found: _Call) -> Aggregate:
-    entries = _TABLES[found.name]
+def _find_entry(call: _AggregateCall) -> Aggregate:
+    entries = _FUNCTIONS[call.name]
     for one in entries if isinstance(entries, tuple) else (entries,):
         required = max(_inner_arity(one.inner), _outer_arity(one.outer))
-        if required <= len(found.arguments) <= required + one.optional:
+        if required <= len(call.arguments) <= required + one.optional:
             return one
-    raise unsupported(f"The function {found.name} with {len(found.arguments)} arguments")
+    raise unsupported(f"The function {call.name} with {len(call.arguments)} arguments")
 
 
 def _inner_arity(inner: Template) -> int:
@@ -201,86 +212,90 @@ def _outer_arity(outer: str) -> int:
     return arity(outer) or 0
 
 
-def _check(found: _Call) -> None:
-    if found.window is None:
-        if found.name in WINDOWS:
-            raise unsupported(f"The function {found.name} without OVER")
-        if found.nulls and found.name not in ("first", "last", "any_value"):
-            raise unsupported(f"{found.nulls} NULLS with the function {found.name}")
+def _check_call(call: _AggregateCall) -> None:
+    if call.window is None:
+        if call.name in WINDOWS:
+            raise unsupported(f"The function {call.name} without OVER")
+        if call.nulls and call.name not in ("first", "last", "any_value"):
+            raise unsupported(f"{call.nulls} NULLS with the function {call.name}")
         return
-    if found.distinct:
-        raise unsupported(f"DISTINCT in the function {found.name} with OVER")
-    if found.order:
-        raise unsupported(f"ORDER BY in the function {found.name} with OVER")
-    spec = found.window.args.get("spec")
+    if call.distinct:
+        raise unsupported(f"DISTINCT in the function {call.name} with OVER")
+    if call.order:
+        raise unsupported(f"ORDER BY in the function {call.name} with OVER")
+    spec = call.window.args.get("spec")
     if spec is not None and spec.args.get("exclude"):
         raise unsupported("EXCLUDE in a window")
     if spec is not None and str(spec.args.get("kind")).upper() == "GROUPS":
         raise unsupported("GROUPS in a window")
 
 
-def _apply_filter(found: _Call) -> list[exp.Expr]:
+def _apply_filter(call: _AggregateCall) -> list[exp.Expr]:
     """Return the arguments. With OVER, FILTER is replaced by NULL for the rows that it excludes."""
-    if found.condition is None or found.window is None:
-        return found.arguments
-    if found.name in WINDOWS or found.name in ("list", "first", "last"):
-        raise unsupported(f"FILTER in the function {found.name} with OVER")
-    arguments = found.arguments or [exp.Literal.number(1)]
-    condition, found.condition = found.condition, None
-    found.arguments = [filled("if(_0, _1, null)", [condition, arguments[0]]), *arguments[1:]]
-    return found.arguments
+    if call.condition is None or call.window is None:
+        return call.arguments
+    if call.name in WINDOWS or call.name in ("list", "first", "last"):
+        raise unsupported(f"FILTER in the function {call.name} with OVER")
+    arguments = call.arguments or [exp.Literal.number(1)]
+    condition, call.condition = call.condition, None
+    call.arguments = [fill_template("if(_0, _1, null)", [condition, arguments[0]]), *arguments[1:]]
+    return call.arguments
 
 
-def _inner(found: _Call, entry: Aggregate, arguments: list[exp.Expr], is_sorted: bool) -> exp.Expr:
+def _build_inner(
+    call: _AggregateCall, entry: Aggregate, arguments: list[exp.Expr], is_sorted: bool
+) -> exp.Expr:
     template = entry.inner
-    if found.name == "count" and arguments:
+    if call.name == "count" and arguments:
         template = "count(_0)"
     if isinstance(template, ByType):
-        made = applied(f"aggregate {found.name}", template, arguments)
+        result = translate_call(f"aggregate {call.name}", template, arguments)
     elif is_sorted:
-        made = _add_sort_keys(template, arguments, found.order or [])
+        result = _add_sort_keys(template, arguments, call.order or [])
     else:
-        made = filled(template, arguments)
-    if found.distinct:
-        made.set("expressions", [exp.Distinct(expressions=made.expressions)])
-    if found.condition is not None:
-        made = exp.Filter(this=made, expression=exp.Where(this=found.condition.copy()))
-    nulls = found.nulls or entry.nulls
-    if nulls and found.name != "any_value":
-        made = (exp.IgnoreNulls if nulls == "IGNORE" else exp.RespectNulls)(this=made)
-    return made if found.window is None else _over(made, found)
+        result = fill_template(template, arguments)
+    if call.distinct:
+        result.set("expressions", [exp.Distinct(expressions=result.expressions)])
+    if call.condition is not None:
+        result = exp.Filter(this=result, expression=exp.Where(this=call.condition.copy()))
+    nulls = call.nulls or entry.nulls
+    if nulls and call.name != "any_value":
+        result = (exp.IgnoreNulls if nulls == "IGNORE" else exp.RespectNulls)(this=result)
+    return result if call.window is None else _add_window(result, call)
 
 
-def _over(made: exp.Expr, found: _Call) -> exp.Expr:
-    assert found.window is not None
-    window = found.window.copy()
-    window.set("this", made)
+def _add_window(aggregated: exp.Expr, call: _AggregateCall) -> exp.Expr:
+    assert call.window is not None
+    window = call.window.copy()
+    window.set("this", aggregated)
     is_named = window.args.get("alias") is not None
-    if found.name in _RANKING and not window.args.get("order") and not is_named:
+    if call.name in _RANKING and not window.args.get("order") and not is_named:
         first = exp.Ordered(this=exp.Literal.number(1))
         window.set("order", exp.Order(expressions=[first]))
     return window
 
 
-def _outer(outer: str, made: exp.Expr, arguments: list[exp.Expr], found: _Call) -> exp.Expr:
-    places = outer.replace("_made", "_8")
-    extra = [*arguments, *[exp.Null()] * (8 - len(arguments)), made]
-    if "_order" in places:
-        places = places.replace("_order", _comparison(found.order or []))
-    return filled(places, extra)
+def _build_outer(
+    outer: str, aggregated: exp.Expr, arguments: list[exp.Expr], call: _AggregateCall
+) -> exp.Expr:
+    template = outer.replace("_inner", "_8")
+    extra = [*arguments, *[exp.Null()] * (8 - len(arguments)), aggregated]
+    if "_order" in template:
+        template = template.replace("_order", _build_comparator(call.order or []))
+    return fill_template(template, extra)
 
 
 def _add_sort_keys(template: str, arguments: list[exp.Expr], order: list[exp.Expr]) -> exp.Expr:
     """Aggregate structs of a value and the keys that it is sorted by."""
-    value = filled(template, arguments)
+    value = fill_template(template, arguments)
     keys = "".join(f", 'k{number}', _{number + 1}" for number in range(len(order)))
     sorted_by = [order_key(one.this) for one in order]
-    pair = filled(f"named_struct('v', _0{keys})", [value.expressions[0], *sorted_by])
+    pair = fill_template(f"named_struct('v', _0{keys})", [value.expressions[0], *sorted_by])
     value.set("expressions", [pair])
     return value
 
 
-def _comparison(order: list[exp.Expr]) -> str:
+def _build_comparator(order: list[exp.Expr]) -> str:
     """Return a lambda in Spark SQL that compares two values by their sort keys."""
     result = "0"
     for number, key in reversed(list(enumerate(order))):
@@ -296,11 +311,11 @@ def _comparison(order: list[exp.Expr]) -> str:
     return f"(l, r) -> {result}"
 
 
-def _end_of_list(found: _Call) -> exp.Expr:
+def _build_end_of_list(call: _AggregateCall) -> exp.Expr:
     """Build the first or last value in the order of ORDER BY."""
-    nulls = "IGNORE" if found.name == "any_value" else found.nulls
-    values = _Call("list", found.arguments, order=found.order, condition=found.condition)
-    made = _made(values)
+    nulls = "IGNORE" if call.name == "any_value" else call.nulls
+    values = _AggregateCall("list", call.arguments, order=call.order, condition=call.condition)
+    result = _build_call(values)
     if nulls == "IGNORE":
-        made = filled("array_compact(_0)", [made])
-    return filled("element_at(_0, -1)" if found.name == "last" else "get(_0, 0)", [made])
+        result = fill_template("array_compact(_0)", [result])
+    return fill_template("element_at(_0, -1)" if call.name == "last" else "get(_0, 0)", [result])

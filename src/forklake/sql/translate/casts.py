@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from forklake.engines.spark.cast_templates import CASTS
 from forklake.sql.translate.refusals import unsupported
-from forklake.sql.translate.templates import filled
-from forklake.sql.translate.trees import bare, call, rewrite
-from forklake.sql.translate.types import TEXTS, spark_type
+from forklake.sql.translate.templates import fill_template
+from forklake.sql.translate.trees import duckdb_call, rewrite_nodes, strip_parentheses
+from forklake.sql.translate.types import TEXT_TYPES, spark_type
 
 _T = exp.DataType.Type
 _NAMES = {
@@ -34,20 +34,20 @@ _PLAIN = {
 }
 _NUMBERS = {_T.DOUBLE, _T.DECIMAL, _T.TINYINT, _T.SMALLINT, _T.INT, _T.BIGINT, _T.INT128}
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_PLACE = "_part"
+_VARIABLE = "_part"
 
 
 def translate_casts(tree: exp.Expr) -> exp.Expr:
     """Translate casts to strings, numbers, dates, times and nested types."""
-    return rewrite(tree, _translate_node)
+    return rewrite_nodes(tree, _translate_node)
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
-    return _cast(node, 0) if isinstance(node, exp.Cast) else node
+    return _translate_cast(node, 0) if isinstance(node, exp.Cast) else node
 
 
-def _cast(node: exp.Cast, depth: int) -> exp.Expr:
-    value, kind = bare(node.this), node.to
+def _translate_cast(node: exp.Cast, depth: int) -> exp.Expr:
+    value, kind = strip_parentheses(node.this), node.to
     spark_type(kind)  # raises an error if Spark does not have the type
     if isinstance(value, exp.Null):
         return node
@@ -55,20 +55,20 @@ def _cast(node: exp.Cast, depth: int) -> exp.Expr:
         raise unsupported(f"A cast of a string to {kind.sql(dialect='duckdb')}")
     match kind.this:
         case _T.LIST | _T.ARRAY:
-            return _list(node, value, kind, depth)
+            return _cast_list(node, value, kind, depth)
         case _T.STRUCT:
-            return _struct(node, value, kind, depth)
+            return _cast_struct(node, value, kind, depth)
         case _T.MAP:
-            return _map(node, value, kind, depth)
-    return _scalar(node, value, kind)
+            return _cast_map(node, value, kind, depth)
+    return _cast_scalar(node, value, kind)
 
 
 # Scalars
 
 
-def _scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
-    if kind.this in TEXTS:
-        return value if value.is_string else call("varchar", value)
+def _cast_scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    if kind.this in TEXT_TYPES:
+        return value if value.is_string else duckdb_call("varchar", value)
     if _is_plain(value, kind):
         return node
     if kind.this == _T.UUID and value.is_string and _UUID.fullmatch(value.name):
@@ -78,8 +78,8 @@ def _scalar(node: exp.Cast, value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     if name not in CASTS:
         return node
     if kind.this == _T.DECIMAL:
-        return call(name, value, exp.Cast(this=exp.Null(), to=kind.copy()))
-    return call(name, value)
+        return duckdb_call(name, value, exp.Cast(this=exp.Null(), to=kind.copy()))
+    return duckdb_call(name, value)
 
 
 def _is_plain(value: exp.Expr, kind: exp.DataType) -> bool:
@@ -96,58 +96,62 @@ def _is_plain(value: exp.Expr, kind: exp.DataType) -> bool:
 # Nested values
 
 
-def _list(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+def _cast_list(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
     """Cast every element of a list."""
     if _is_call(value, "list_value"):
         if not value.expressions:
             return type(node)(this=value, to=kind.copy())
-        parts = [_part(node, one, kind.expressions[0], depth) for one in value.expressions]
-        return call("list_value", *parts)
-    each = _part(node, exp.column(_variable(depth)), kind.expressions[0], depth + 1)
-    return call("list_transform", value, _lambda(each, depth))
+        parts = [_cast_part(node, one, kind.expressions[0], depth) for one in value.expressions]
+        return duckdb_call("list_value", *parts)
+    each = _cast_part(node, exp.column(_variable(depth)), kind.expressions[0], depth + 1)
+    return duckdb_call("list_transform", value, _build_lambda(each, depth))
 
 
-def _struct(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+def _cast_struct(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
     """Cast the fields of a struct by their names."""
-    given = _struct_fields(value)
+    literal_fields = _struct_fields(value)
     names = [one.name.lower() for one in kind.expressions]
-    if given and [*given] == names:
+    if literal_fields and [*literal_fields] == names:
         fields = [
             exp.PropertyEQ(
                 this=exp.to_identifier(one.name, quoted=True),
-                expression=_part(node, given[one.name.lower()], one.args["kind"], depth),
+                expression=_cast_part(
+                    node, literal_fields[one.name.lower()], one.args["kind"], depth
+                ),
             )
             for one in kind.expressions
         ]
         return exp.Struct(expressions=fields)
-    place = exp.column(_variable(depth))
+    variable = exp.column(_variable(depth))
     parts = []
     for one in kind.expressions:
         name = exp.to_identifier(one.name, quoted=True)
-        field = exp.Dot(this=place.copy(), expression=name)
-        cast = _part(node, field, one.args["kind"], depth + 1)
+        field = exp.Dot(this=variable.copy(), expression=name)
+        cast = _cast_part(node, field, one.args["kind"], depth + 1)
         parts.append(exp.PropertyEQ(this=name.copy(), expression=cast))
-    made = filled("if(_0 is null, null, _1)", [place, exp.Struct(expressions=parts)])
-    whole = filled("transform(array(_0), _1)", [value, _lambda(made, depth)])
-    return filled("get(_0, 0)", [whole])
+    result = fill_template("if(_0 is null, null, _1)", [variable, exp.Struct(expressions=parts)])
+    whole = fill_template("transform(array(_0), _1)", [value, _build_lambda(result, depth)])
+    return fill_template("get(_0, 0)", [whole])
 
 
-def _map(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+def _cast_map(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
     """Cast the keys and values of a map."""
     if _is_call(value, "map_of_pairs") and value.expressions:
         pairs = [
-            _part(node, one, kind.expressions[at % 2], depth)
+            _cast_part(node, one, kind.expressions[at % 2], depth)
             for at, one in enumerate(value.expressions)
         ]
-        return call("map_of_pairs", *pairs)
-    key, held = (
-        _part(node, exp.column(_variable(depth)), one, depth + 1) for one in kind.expressions
+        return duckdb_call("map_of_pairs", *pairs)
+    key_cast, value_cast = (
+        _cast_part(node, exp.column(_variable(depth)), one, depth + 1) for one in kind.expressions
     )
     variable = exp.to_identifier(_variable(depth))
     other = exp.to_identifier("_other")
-    keyed = exp.Lambda(this=key, expressions=[variable.copy(), other.copy()])
-    valued = exp.Lambda(this=held, expressions=[other, variable])
-    return filled("transform_values(transform_keys(_0, _1), _2)", [value, keyed, valued])
+    key_lambda = exp.Lambda(this=key_cast, expressions=[variable.copy(), other.copy()])
+    value_lambda = exp.Lambda(this=value_cast, expressions=[other, variable])
+    return fill_template(
+        "transform_values(transform_keys(_0, _1), _2)", [value, key_lambda, value_lambda]
+    )
 
 
 def _is_call(node: exp.Expr, name: str) -> bool:
@@ -159,17 +163,17 @@ def _struct_fields(node: exp.Expr) -> dict[str, exp.Expr]:
     if not isinstance(node, exp.Struct):
         return {}
     parts = [one for one in node.expressions if isinstance(one, exp.PropertyEQ)]
-    found = {one.this.name.lower(): one.expression for one in parts}
-    return found if len(found) == len(node.expressions) else {}
+    fields = {one.this.name.lower(): one.expression for one in parts}
+    return fields if len(fields) == len(node.expressions) else {}
 
 
-def _part(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
-    return _cast(type(node)(this=value.copy(), to=kind.copy()), depth)
+def _cast_part(node: exp.Cast, value: exp.Expr, kind: exp.DataType, depth: int) -> exp.Expr:
+    return _translate_cast(type(node)(this=value.copy(), to=kind.copy()), depth)
 
 
 def _variable(depth: int) -> str:
-    return f"{_PLACE}{depth}"
+    return f"{_VARIABLE}{depth}"
 
 
-def _lambda(body: exp.Expr, depth: int) -> exp.Lambda:
+def _build_lambda(body: exp.Expr, depth: int) -> exp.Lambda:
     return exp.Lambda(this=body, expressions=[exp.to_identifier(_variable(depth))])

@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from forklake.sql.translate.plain_tree import PlainDuckDB
-from forklake.sql.translate.trees import aliased, named
+from forklake.sql.translate.trees import quoted_alias, quoted_column
 
 _NAMED = (exp.Alias, exp.Star, exp.Column, exp.Dot)
 
@@ -14,20 +14,20 @@ _NAMED = (exp.Alias, exp.Star, exp.Column, exp.Dot)
 def name_columns(tree: exp.Expr) -> exp.Expr:
     """Give a name to every column of every SELECT, and let ORDER BY refer to it."""
     for select in tree.find_all(exp.Select):
-        columns = [_with_name(one) for one in select.expressions]
+        columns = [_add_name(one) for one in select.expressions]
         select.set("expressions", columns)
-        _order_by_name(select)
+        _order_by_names(select)
     return tree
 
 
-def _with_name(node: exp.Expr) -> exp.Expr:
+def _add_name(node: exp.Expr) -> exp.Expr:
     is_method = isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous)
     if node.is_star or (isinstance(node, _NAMED) and not is_method):
         return node
-    return aliased(node, shown(node))
+    return quoted_alias(node, duckdb_column_name(node))
 
 
-def shown(node: exp.Expr) -> str:
+def duckdb_column_name(node: exp.Expr) -> str:
     """Return the column name that DuckDB generates for an expression."""
     node = node.unnest().copy()
     for table in node.find_all(exp.Table):
@@ -41,7 +41,7 @@ def shown(node: exp.Expr) -> str:
     return f"({text})" if isinstance(node, exp.Binary) and not isinstance(node, exp.Dot) else text
 
 
-def _order_by_name(select: exp.Select) -> None:
+def _order_by_names(select: exp.Select) -> None:
     """Replace expressions in ORDER BY by names: Spark does not always match them with SELECT."""
     order = select.args.get("order")
     if order is None:
@@ -49,4 +49,4 @@ def _order_by_name(select: exp.Select) -> None:
     names = {one.this: one.alias for one in select.expressions if isinstance(one, exp.Alias)}
     for key in order.expressions:
         if not isinstance(key.this, exp.Column | exp.Literal) and key.this in names:
-            key.set("this", named(names[key.this]))
+            key.set("this", quoted_column(names[key.this]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
 
 # Names of operators in names of Spark functions.
-SIGNS = {
+OPERATOR_NAMES = {
     "/": "divide",
     "//": "divide_whole",
     "%": "remainder",
@@ -36,7 +36,7 @@ SIGNS = {
 }
 
 # Functions for nested values, and the Spark functions that do the same for all other values.
-_OF_SCALARS = {
+_SCALAR_EQUIVALENTS = {
     "order_key": "",
     "aggregate_max": "max",
     "aggregate_min": "min",
@@ -51,28 +51,28 @@ def is_needed(text: str) -> bool:
     return PREFIX in text
 
 
-def without_types(text: str) -> str:
+def remove_typed_functions(text: str) -> str:
     """Return a text without functions that depend on types, for Spark Connect.
 
     Values that are sorted or compared must not be nested there.
     """
-    for name, plain in _OF_SCALARS.items():
-        text = text.replace(f"{PREFIX}{name}(", f"{plain}(")
+    for name, equivalent in _SCALAR_EQUIVALENTS.items():
+        text = text.replace(f"{PREFIX}{name}(", f"{equivalent}(")
     return text
 
 
-def register(engine: Engine) -> None:
+def register_functions(engine: Engine) -> None:
     """Register the functions in a Spark session, once. Raise Unsupported with Spark Connect."""
-    engine.queries.define_functions(_table())
+    engine.queries.define_functions(_functions_as_json())
 
 
 def spark_name(name: str) -> str:
     """Return the name under which a DuckDB function is registered in Spark."""
-    return PREFIX + SIGNS.get(name, name.replace(" ", "_"))
+    return PREFIX + OPERATOR_NAMES.get(name, name.replace(" ", "_"))
 
 
 @cache
-def _table() -> str:
+def _functions_as_json() -> str:
     """Return the functions with their choices as JSON."""
     return json.dumps(
         {

@@ -13,7 +13,7 @@ from sqlglot.generators.spark import SparkGenerator
 from forklake.errors import Unsupported
 from forklake.sql.translate.types import spark_type
 
-_OWN_MEANING = (exp.Select, exp.Table, exp.Array, exp.Struct, exp.In, exp.JSONExtract)
+_REWRITTEN_BY_SQLGLOT = (exp.Select, exp.Table, exp.Array, exp.Struct, exp.In, exp.JSONExtract)
 
 
 class SparkText(Spark):
@@ -21,7 +21,9 @@ class SparkText(Spark):
 
     class Generator(SparkGenerator):
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
-            **{k: v for k, v in SparkGenerator.TRANSFORMS.items() if k not in _OWN_MEANING},
+            **{
+                k: v for k, v in SparkGenerator.TRANSFORMS.items() if k not in _REWRITTEN_BY_SQLGLOT
+            },
             exp.DataType: lambda self, node: spark_type(node),
             exp.IntDiv: lambda self, node: self.binary(node, "DIV"),
             exp.TryCast: lambda self, node: (
@@ -34,16 +36,16 @@ class SparkText(Spark):
             return f"{safe_prefix or ''}CAST({self.sql(expression, 'this')} AS {kind})"
 
         def values_sql(self, expression: exp.Values, values_as_table: bool = True) -> str:
-            rows = [_closed_row(row) for row in expression.expressions]
-            closed = expression.copy()
-            closed.set("expressions", rows)
-            return super().values_sql(closed, values_as_table)
+            rows = [_wrap_struct(row) for row in expression.expressions]
+            wrapped = expression.copy()
+            wrapped.set("expressions", rows)
+            return super().values_sql(wrapped, values_as_table)
 
         def anonymous_sql(self, expression: exp.Anonymous) -> str:
             return self.func(self.sql(expression, "this"), *expression.expressions, normalize=False)
 
 
-def _closed_row(row: exp.Expr) -> exp.Expr:
+def _wrap_struct(row: exp.Expr) -> exp.Expr:
     """Return a row of VALUES with a struct around its only value if that is a struct: Spark takes
     the outermost struct of a row for the row itself."""
     values = row.expressions if isinstance(row, exp.Tuple) else [row]
@@ -52,7 +54,7 @@ def _closed_row(row: exp.Expr) -> exp.Expr:
     return exp.Tuple(expressions=[exp.Struct(expressions=[values[0].copy()])])
 
 
-def text(node: exp.Expr) -> str:
+def generate_sql(node: exp.Expr) -> str:
     """Return the Spark SQL text of a tree."""
     try:
         return node.sql(dialect=SparkText, unsupported_level=ErrorLevel.RAISE)

@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from forklake.sql.translate.calls import part_name
 from forklake.sql.translate.refusals import unsupported
-from forklake.sql.translate.trees import bare, call, rewrite
+from forklake.sql.translate.trees import duckdb_call, rewrite_nodes, strip_parentheses
 
 # Function that builds an interval, by unit.
-_UNITS = {
+_INTERVAL_FUNCTIONS = {
     "year": "to_years",
     "quarter": "to_quarters",
     "month": "to_months",
@@ -25,7 +25,7 @@ _UNITS = {
     "microsecond": "to_microseconds",
 }
 # Units in interval strings, in months, days or seconds.
-_IN_TEXT = {
+_UNIT_SIZES = {
     "year": ("month", Decimal(12)),
     "quarter": ("month", Decimal(3)),
     "month": ("month", Decimal(1)),
@@ -37,14 +37,14 @@ _IN_TEXT = {
     "millisecond": ("second", Decimal("0.001")),
     "microsecond": ("second", Decimal("0.000001")),
 }
-_LONGEST = 1000  # characters of a text; numbers of a million digits take minutes
+_MAX_LENGTH = 1000  # characters of a text; numbers of a million digits take minutes
 _PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)")
 _CLOCK = re.compile(r"\s*([+-]?)(\d+):(\d+)(?::(\d+(?:\.\d+)?))?\s*$")
 
 
 def translate_intervals(tree: exp.Expr) -> exp.Expr:
     """Translate INTERVAL expressions, and strings that are cast to INTERVAL, to calls."""
-    return rewrite(tree, _translate_node)
+    return rewrite_nodes(tree, _translate_node)
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
@@ -69,26 +69,26 @@ def _translate_interval(node: exp.Expr) -> exp.Expr:
         if "." in value.name:
             raise unsupported(f"A fractional interval, {value.name} {unit.name},")
         value = exp.Literal.number(value.name.strip())
-    return _build_interval(bare(value), part_name(unit))
+    return _build_interval(strip_parentheses(value), part_name(unit))
 
 
 def _build_interval(value: exp.Expr, unit: str) -> exp.Expr:
-    if unit not in _UNITS:
+    if unit not in _INTERVAL_FUNCTIONS:
         raise unsupported(f"An interval of the unit {unit}")
-    return call(_UNITS[unit], value)
+    return duckdb_call(_INTERVAL_FUNCTIONS[unit], value)
 
 
 def _parse_interval(text: str) -> exp.Expr:
     """Return the call for an interval string such as '1 month 2 days 03:04:05'."""
     total, rest = dict.fromkeys(("month", "day", "second"), Decimal(0)), text
-    if not text.strip() or len(text) > _LONGEST:
-        raise unsupported(f"The interval '{text[:_LONGEST]}'")
+    if not text.strip() or len(text) > _MAX_LENGTH:
+        raise unsupported(f"The interval '{text[:_MAX_LENGTH]}'")
     while found := _PART.match(rest):
         unit = part_name(exp.Var(this=found[2]))
-        if unit not in _IN_TEXT:
+        if unit not in _UNIT_SIZES:
             raise unsupported(f"An interval of the unit {unit}")
-        counted, size = _IN_TEXT[unit]
-        total[counted] += Decimal(found[1]) * size
+        base_unit, size = _UNIT_SIZES[unit]
+        total[base_unit] += Decimal(found[1]) * size
         rest = rest[found.end() :]
     if clock := _CLOCK.match(rest):
         seconds = int(clock[2]) * 3600 + int(clock[3]) * 60 + Decimal(clock[4] or 0)
@@ -103,8 +103,12 @@ def _parse_interval(text: str) -> exp.Expr:
     numbers = {unit: exp.Literal.number(str(value)) for unit, value in total.items() if value}
     match list(numbers):
         case [] | ["month"]:
-            return call("to_months", numbers.get("month", exp.Literal.number(0)))
+            return duckdb_call("to_months", numbers.get("month", exp.Literal.number(0)))
         case ["day"] | ["second"] | ["day", "second"]:
             zero = exp.Literal.number(0)
-            return call("to_days_seconds", numbers.get("day", zero), numbers.get("second", zero))
-    return call("to_months_days_seconds", *(exp.Literal.number(str(n)) for n in total.values()))
+            return duckdb_call(
+                "to_days_seconds", numbers.get("day", zero), numbers.get("second", zero)
+            )
+    return duckdb_call(
+        "to_months_days_seconds", *(exp.Literal.number(str(n)) for n in total.values())
+    )

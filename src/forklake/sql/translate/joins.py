@@ -14,18 +14,18 @@ from sqlglot import exp
 from forklake.errors import InvalidInput, NotFound
 from forklake.sql.translate.relations import (
     ColumnsOf,
+    find_parenthesized,
+    list_sources,
     name_sources,
-    parenthesized,
     select_all,
-    sources,
 )
-from forklake.sql.translate.trees import aliased, named
+from forklake.sql.translate.trees import quoted_alias, quoted_column
 
 _LEFT_ONLY = ("SEMI", "ANTI")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SourceColumn:
     """Column of FROM: its name, the expression that it stands for, and its source."""
 
     name: str
@@ -33,10 +33,10 @@ class Shown:
     source: str
     is_merged: bool = False  # by USING or NATURAL, from columns of two sources
 
-    def output(self) -> exp.Expr:
+    def to_select_item(self) -> exp.Expr:
         """Return the column as an expression in the list of a SELECT."""
         is_plain = isinstance(self.value, exp.Column) and self.value.name == self.name
-        return self.value.copy() if is_plain else aliased(self.value.copy(), self.name)
+        return self.value.copy() if is_plain else quoted_alias(self.value.copy(), self.name)
 
 
 def group_commas(tree: exp.Expr) -> None:
@@ -77,11 +77,11 @@ class JoinColumns:
     """Columns of the FROM of one SELECT, and the columns that each join has merged."""
 
     select: exp.Select
-    columns: ColumnsOf
+    columns_of: ColumnsOf
     order: list[exp.Expr] = field(default_factory=list)
-    merged: dict[str, list[tuple[int, Shown]]] = field(default_factory=dict)
+    merged: dict[str, list[tuple[int, SourceColumn]]] = field(default_factory=dict)
 
-    def shown(self) -> list[Shown]:
+    def resolve(self) -> list[SourceColumn]:
         """Return the columns of `*`. Replaces USING and NATURAL of joins by ON conditions."""
         origin = self.select.args.get("from_")
         if origin is None:
@@ -89,40 +89,43 @@ class JoinColumns:
         name_sources(self.select)
         return self._list_columns(origin.this, self.select.args.get("joins") or [])
 
-    def of_source(self, name: str) -> list[Shown]:
+    def list_source_columns(self, name: str) -> list[SourceColumn]:
         """Return the columns of one source."""
         name_sources(self.select)
-        for one in sources(self.select):
+        for one in list_sources(self.select):
             if one.alias_or_name.lower() == name.lower():
-                return self._own(one)
+                return self._list_own_columns(one)
         raise NotFound(
             f"FROM has no source '{name}' to expand '{name}.*'.",
             remedy="Use the name or alias of a source in FROM.",
         )
 
-    def value(self, column: exp.Expr) -> Shown | None:
+    def find_merged_column(self, column: exp.Expr) -> SourceColumn | None:
         """Return what a merged column stands for at its position: ON only sees earlier joins."""
         last = len(self.order)
         place: exp.Expr | None = column
         while place is not None and place is not self.select:
             if place.arg_key == "on" and any(place.parent is one for one in self.order):
-                last = next(n for n, one in enumerate(self.order) if one is place.parent)
+                last = next(number for number, one in enumerate(self.order) if one is place.parent)
             place = place.parent
-        known = [one for number, one in self.merged[column.name.lower()] if number <= last]
-        return known[-1] if known else None
+        merged = [one for number, one in self.merged[column.name.lower()] if number <= last]
+        return merged[-1] if merged else None
 
-    def _list_columns(self, start: exp.Expr, joins: Sequence[exp.Expr]) -> list[Shown]:
-        return self._add_joins(self._of(start), joins)
+    def _list_columns(self, start: exp.Expr, joins: Sequence[exp.Expr]) -> list[SourceColumn]:
+        return self._add_joins(self._list_source_with_joins(start), joins)
 
-    def _add_joins(self, found: list[Shown], joins: Sequence[exp.Expr]) -> list[Shown]:
+    def _add_joins(
+        self, columns: list[SourceColumn], joins: Sequence[exp.Expr]
+    ) -> list[SourceColumn]:
         for join in joins:
-            right = self._of(join.this)
+            right = self._list_source_with_joins(join.this)
             self.order.append(join)
-            shared = self._shared(join, found, right)
+            shared = self._find_shared_names(join, columns, right)
             word = str(join.args.get("side") or join.args.get("kind") or "").upper()
             if shared:
                 pairs = [
-                    (_only(found, name, "left"), _only(right, name, "right")) for name in shared
+                    (_find_only(columns, name, "left"), _find_only(right, name, "right"))
+                    for name in shared
                 ]
                 equal = [one.value.copy().eq(other.value.copy()) for one, other in pairs]
                 join.set("on", exp.and_(*equal))
@@ -136,36 +139,36 @@ class JoinColumns:
                 }
                 for name, one in merged.items():
                     self.merged.setdefault(name, []).append((len(self.order), one))
-                found = [
-                    merged.get(one.name.lower(), one) if _is_one(one, pairs) else one
-                    for one in found
+                columns = [
+                    merged.get(one.name.lower(), one) if _is_paired(one, pairs) else one
+                    for one in columns
                 ]
                 right = [one for one in right if one.name.lower() not in merged]
-            found = [*found, *right]
-        return found
+            columns = [*columns, *right]
+        return columns
 
-    def _of(self, source: exp.Expr) -> list[Shown]:
+    def _list_source_with_joins(self, source: exp.Expr) -> list[SourceColumn]:
         """Return the columns of a source, including joins inside of its parentheses."""
-        inner = parenthesized(source)
+        inner = find_parenthesized(source)
         if inner is not None:
             return self._list_columns(inner, [])
-        return self._add_joins(self._own(source), source.args.get("joins") or [])
+        return self._add_joins(self._list_own_columns(source), source.args.get("joins") or [])
 
-    def _own(self, source: exp.Expr) -> list[Shown]:
+    def _list_own_columns(self, source: exp.Expr) -> list[SourceColumn]:
         qualifier = source.alias_or_name
         return [
-            Shown(name, named(name, qualifier), qualifier)
-            for name in self.columns(self._probe(source))
+            SourceColumn(name, quoted_column(name, qualifier), qualifier)
+            for name in self.columns_of(self._build_probe(source))
         ]
 
-    def _probe(self, source: exp.Expr) -> exp.Expr:
+    def _build_probe(self, source: exp.Expr) -> exp.Expr:
         """Return a query for the columns of a source, after the sources that it may refer to."""
         if isinstance(source, exp.Table) or not source.find(exp.Column):
             bare = source.copy()
             bare.set("joins", None)
             return select_all(bare, self.select)
         before: list[exp.Expr] = []
-        for one in sources(self.select):
+        for one in list_sources(self.select):
             bare = one.copy()
             bare.set("joins", None)
             before.append(bare)
@@ -179,11 +182,13 @@ class JoinColumns:
         probe.set("joins", [exp.Join(this=one, kind="CROSS") for one in before[1:]])
         return probe
 
-    def _shared(self, join: exp.Expr, left: list[Shown], right: list[Shown]) -> list[str]:
+    def _find_shared_names(
+        self, join: exp.Expr, left: list[SourceColumn], right: list[SourceColumn]
+    ) -> list[str]:
         if str(join.args.get("method") or "").upper() != "NATURAL":
             return [one.name for one in join.args.get("using") or []]
-        known = {one.name.lower() for one in left}
-        shared = [one.name for one in right if one.name.lower() in known]
+        left_names = {one.name.lower() for one in left}
+        shared = [one.name for one in right if one.name.lower() in left_names]
         if not shared:
             raise InvalidInput(
                 "A NATURAL JOIN has no columns in common.",
@@ -192,28 +197,28 @@ class JoinColumns:
         return shared
 
 
-def _only(shown: Sequence[Shown], name: str, side: str) -> Shown:
-    found = [one for one in shown if one.name.lower() == name.lower()]
-    if len(found) > 1 and any(one.is_merged for one in found):
-        found = [one for one in found if one.is_merged]
-    if not found:
+def _find_only(columns: Sequence[SourceColumn], name: str, side: str) -> SourceColumn:
+    matches = [one for one in columns if one.name.lower() == name.lower()]
+    if len(matches) > 1 and any(one.is_merged for one in matches):
+        matches = [one for one in matches if one.is_merged]
+    if not matches:
         raise NotFound(
             f"The column '{name}' of USING does not exist on the {side} side of the join.",
-            remedy="The columns are: " + ", ".join(one.name for one in shown) + ".",
+            remedy="The columns are: " + ", ".join(one.name for one in columns) + ".",
         )
-    if len(found) > 1:
+    if len(matches) > 1:
         raise InvalidInput(
             f"The column '{name}' of USING exists more than once on the {side} side of the join.",
             remedy="Join with ON, and qualify the column.",
         )
-    return found[0]
+    return matches[0]
 
 
-def _is_one(column: Shown, pairs: Sequence[tuple[Shown, Shown]]) -> bool:
+def _is_paired(column: SourceColumn, pairs: Sequence[tuple[SourceColumn, SourceColumn]]) -> bool:
     return any(column is one for one, _ in pairs)
 
 
-def _merge_columns(left: Shown, right: Shown, word: str) -> Shown:
+def _merge_columns(left: SourceColumn, right: SourceColumn, word: str) -> SourceColumn:
     match word:
         case "RIGHT":
             value = right.value
@@ -223,31 +228,31 @@ def _merge_columns(left: Shown, right: Shown, word: str) -> Shown:
             )
         case _:
             value = left.value
-    return Shown(left.name, value, left.source, is_merged=True)
+    return SourceColumn(left.name, value, left.source, is_merged=True)
 
 
 # Merged columns
 
 
-def resolve_joins(select: exp.Select, columns: ColumnsOf) -> list[Shown] | None:
+def resolve_joins(select: exp.Select, columns_of: ColumnsOf) -> list[SourceColumn] | None:
     """Replace USING and NATURAL by ON conditions, and return the columns of `*`.
 
     Returns None for a SELECT without such joins, which is not changed.
     """
-    if not any(is_by_name(join) for join in _joins(select)):
+    if not any(is_by_name(join) for join in _find_joins(select)):
         return None
-    found = JoinColumns(select, columns)
-    shown = found.shown()
-    for column in list(_unqualified(select, found.merged)):
-        if (value := found.value(column)) is not None:
-            _replace(column, value, select, columns)
-    return shown
+    join_columns = JoinColumns(select, columns_of)
+    all_columns = join_columns.resolve()
+    for column in list(_find_unqualified(select, join_columns.merged)):
+        if (merged := join_columns.find_merged_column(column)) is not None:
+            _replace_merged(column, merged, select, columns_of)
+    return all_columns
 
 
-def _joins(select: exp.Select) -> Iterator[exp.Expr]:
+def _find_joins(select: exp.Select) -> Iterator[exp.Expr]:
     yield from select.args.get("joins") or []
     origin = select.args.get("from_")
-    for one in [origin, *sources(select)] if origin is not None else []:
+    for one in [origin, *list_sources(select)] if origin is not None else []:
         yield from one.args.get("joins") or []
 
 
@@ -256,7 +261,7 @@ def is_by_name(join: exp.Expr) -> bool:
     return bool(join.args.get("using")) or str(join.args.get("method") or "").upper() == "NATURAL"
 
 
-def _unqualified(select: exp.Select, names: Collection[str]) -> Iterator[exp.Column]:
+def _find_unqualified(select: exp.Select, names: Collection[str]) -> Iterator[exp.Column]:
     with_ = select.args.get("with_")
     for one in select.find_all(exp.Column):
         is_candidate = not one.table and one.name.lower() in names
@@ -275,20 +280,24 @@ def _is_below(node: exp.Expr, above: exp.Expr | None) -> bool:
     return False
 
 
-def _replace(column: exp.Column, shown: Shown, select: exp.Select, columns: ColumnsOf) -> None:
+def _replace_merged(
+    column: exp.Column, merged: SourceColumn, select: exp.Select, columns_of: ColumnsOf
+) -> None:
     inner = column.find_ancestor(exp.Select)
     while inner is not None and inner is not select:
-        if _provides(inner, column.name, columns):
+        if _provides_name(inner, column.name, columns_of):
             return
         inner = inner.find_ancestor(exp.Select)
-    above = column.parent
-    is_output = above is select and column.arg_key == "expressions"
-    is_ordered = isinstance(above, exp.Ordered) and above.parent is select.args.get("order")
+    parent = column.parent
+    is_output = parent is select and column.arg_key == "expressions"
+    is_ordered = isinstance(parent, exp.Ordered) and parent.parent is select.args.get("order")
     if is_ordered and not _has_distinct_on(select):
         outputs = {one.alias_or_name.lower() for one in select.expressions}
         if column.name.lower() in outputs:
             return
-    column.replace(aliased(shown.value.copy(), shown.name) if is_output else shown.value.copy())
+    column.replace(
+        quoted_alias(merged.value.copy(), merged.name) if is_output else merged.value.copy()
+    )
 
 
 def _has_distinct_on(select: exp.Expr) -> bool:
@@ -296,7 +305,7 @@ def _has_distinct_on(select: exp.Expr) -> bool:
     return distinct is not None and distinct.args.get("on") is not None
 
 
-def _provides(select: exp.Expr, name: str, columns: ColumnsOf) -> bool:
+def _provides_name(select: exp.Expr, name: str, columns_of: ColumnsOf) -> bool:
     """Return whether a name inside of a query is an alias or a source column of that query."""
     aliases = [one.alias.lower() for one in select.expressions if isinstance(one, exp.Alias)]
     if name.lower() in aliases:
@@ -306,4 +315,4 @@ def _provides(select: exp.Expr, name: str, columns: ColumnsOf) -> bool:
     probe = exp.Select(expressions=[exp.Star()], from_=select.args["from_"].copy())
     probe.set("joins", [one.copy() for one in select.args.get("joins") or []])
     probe.parent = select
-    return name.lower() in {one.lower() for one in columns(probe)}
+    return name.lower() in {one.lower() for one in columns_of(probe)}

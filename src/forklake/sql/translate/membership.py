@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from forklake.model.names import folded
 from forklake.sql.translate.refusals import unsupported
-from forklake.sql.translate.trees import bare
+from forklake.sql.translate.trees import strip_parentheses
 
 _CLAUSES = (exp.Where, exp.Having, exp.Qualify, exp.Join)
 
@@ -29,11 +29,11 @@ def translate_membership(tree: exp.Expr) -> exp.Expr:
 
 def _is_filter(node: exp.Expr) -> bool:
     """Return whether NULL and false have the same effect at the position of IN or NOT IN."""
-    place = _around(node)
+    place = _outermost_parentheses(node)
     if isinstance(place.parent, exp.Not):
-        place = _around(place.parent)
+        place = _outermost_parentheses(place.parent)
     while isinstance(place.parent, exp.And | exp.Or):
-        place = _around(place.parent)
+        place = _outermost_parentheses(place.parent)
     above = place.parent
     if isinstance(above, exp.If):
         return place.arg_key == "this" and isinstance(above.parent, exp.Case)
@@ -45,8 +45,8 @@ def _is_negated_from_outside(node: exp.In) -> bool:
 
     Spark treats NULL as no match there, instead of an unknown one.
     """
-    around, select = _around(node), node.find_ancestor(exp.Select)
-    if not isinstance(around.parent, exp.Not) or select is None:
+    enclosing, select = _outermost_parentheses(node), node.find_ancestor(exp.Select)
+    if not isinstance(enclosing.parent, exp.Not) or select is None:
         return False
     origin = select.args.get("from_")
     sources = [origin.this] if origin is not None else []
@@ -59,14 +59,14 @@ def _is_negated_from_outside(node: exp.In) -> bool:
     )
 
 
-def _around(node: exp.Expr) -> exp.Expr:
+def _outermost_parentheses(node: exp.Expr) -> exp.Expr:
     while isinstance(node.parent, exp.Paren):
         node = node.parent
     return node
 
 
 def _build_three_valued(node: exp.In) -> exp.Expr:
-    value, query = bare(node.this), node.args["query"].unnest()
+    value, query = strip_parentheses(node.this), node.args["query"].unnest()
     if isinstance(value, exp.Tuple):
         raise unsupported(
             f"{node.sql(dialect='duckdb')}, which may be NULL,",
@@ -78,24 +78,26 @@ def _build_three_valued(node: exp.In) -> exp.Expr:
         alias=exp.TableAlias(this=exp.to_identifier("_list"), columns=[name]),
     )
     nulls = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=rows))
-    nulls.set("where", exp.Where(this=_is_null(exp.column("_value", table="_list"))))
+    nulls.set("where", exp.Where(this=_build_is_null(exp.column("_value", table="_list"))))
     is_unknown: exp.Expr = exp.Exists(this=nulls)
     if not isinstance(value, exp.Literal):
         is_any = exp.Exists(this=query.copy())
-        is_unknown = exp.Or(this=is_unknown, expression=_both(_is_null(value.copy()), is_any))
-    found = exp.Case(
+        is_unknown = exp.Or(
+            this=is_unknown, expression=_build_and(_build_is_null(value.copy()), is_any)
+        )
+    case = exp.Case(
         ifs=[
             exp.If(this=node.copy(), true=exp.Boolean(this=True)),
             exp.If(this=is_unknown, true=exp.Null()),
         ],
         default=exp.Boolean(this=False),
     )
-    return exp.Paren(this=found)
+    return exp.Paren(this=case)
 
 
-def _is_null(value: exp.Expr) -> exp.Expr:
+def _build_is_null(value: exp.Expr) -> exp.Expr:
     return exp.Is(this=exp.Paren(this=value), expression=exp.Null())
 
 
-def _both(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+def _build_and(one: exp.Expr, other: exp.Expr) -> exp.Expr:
     return exp.Paren(this=exp.And(this=one, expression=other))

@@ -23,7 +23,7 @@ class PlainDuckDB(Forklake):
     INDEX_OFFSET = 0
 
 
-class _Written(Forklake):
+class _LosslessDuckDB(Forklake):
     """The Forklake dialect as text, without losing any clause."""
 
     class Generator(DuckDBGenerator):
@@ -36,13 +36,13 @@ class _Written(Forklake):
             return f"{self.sql(expression, 'this')} RESPECT NULLS"
 
 
-def plain(node: exp.Expr) -> exp.Expr:
+def to_plain_tree(node: exp.Expr) -> exp.Expr:
     """Return a copy of a query or expression, with functions as plain names."""
     try:
         text = node.sql(
-            dialect=_Written, normalize_functions=False, unsupported_level=ErrorLevel.RAISE
+            dialect=_LosslessDuckDB, normalize_functions=False, unsupported_level=ErrorLevel.RAISE
         )
-        return _read(text, is_expression=isinstance(node, exp.Condition))
+        return _parse_text(text, is_expression=isinstance(node, exp.Condition))
     except UnsupportedError as reason:
         raise Unsupported(str(reason), remedy="Write the query in another way.") from reason
     except ParseError as reason:
@@ -51,7 +51,7 @@ def plain(node: exp.Expr) -> exp.Expr:
         ) from reason
 
 
-def _read(text: str, *, is_expression: bool) -> exp.Expr:
+def _parse_text(text: str, *, is_expression: bool) -> exp.Expr:
     """Parse a text. An expression may begin with a keyword that would begin a statement."""
     if not is_expression:
         return parse_one(text, read=PlainDuckDB)

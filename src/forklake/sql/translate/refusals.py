@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from forklake.errors import Unsupported
-from forklake.sql.translate.relations import sources
+from forklake.sql.translate.relations import list_sources
 
 # All nodes that a translated query may consist of. All others are refused, since Spark could give
 # them another meaning.
-_KNOWN: frozenset[type[exp.Expr]] = frozenset(
+_KNOWN_NODES: frozenset[type[exp.Expr]] = frozenset(
     {
         *(exp.Select, exp.Union, exp.Except, exp.Intersect, exp.Values, exp.Subquery),
         *(exp.With, exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table, exp.TableAlias),
@@ -43,7 +43,7 @@ def unsupported(construct: str, remedy: str = "") -> Unsupported:
 def refuse_unknown(tree: exp.Expr) -> exp.Expr:
     """Raise Unsupported if a query contains a node that is not known to be safe."""
     for node in tree.walk():
-        if type(node) not in _KNOWN:
+        if type(node) not in _KNOWN_NODES:
             raise unsupported(f"{type(node).__name__}, {node.sql(dialect='duckdb')},")
     return tree
 
@@ -51,7 +51,7 @@ def refuse_unknown(tree: exp.Expr) -> exp.Expr:
 def refuse_distant_columns(tree: exp.Expr) -> exp.Expr:
     """Raise Unsupported if a subquery refers to a column two query levels further out."""
     for column in tree.find_all(exp.Column):
-        if column.table and _distance(column) > 1:
+        if column.table and _count_levels(column) > 1:
             raise unsupported(
                 f"{column.sql(dialect='duckdb')}, a column of a query two levels further out,",
                 remedy="Join the table of that column in the subquery between.",
@@ -59,17 +59,17 @@ def refuse_distant_columns(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _distance(column: exp.Column) -> int:
+def _count_levels(column: exp.Column) -> int:
     """Return how many query levels are between a column and the FROM with its table."""
     wanted, levels = column.table.lower(), 0
     place: exp.Expr = column
-    while (above := place.parent) is not None:
-        if isinstance(above, exp.Select):
-            if wanted in {one.alias_or_name.lower() for one in sources(above)}:
+    while (parent := place.parent) is not None:
+        if isinstance(parent, exp.Select):
+            if wanted in {one.alias_or_name.lower() for one in list_sources(parent)}:
                 return levels
-            holder = above.parent
+            holder = parent.parent
             while isinstance(holder, exp.Subquery | exp.SetOperation):
                 holder = holder.parent
             levels += not isinstance(holder, exp.From | exp.Join | exp.CTE)
-        place = above
+        place = parent
     return 0

@@ -11,38 +11,38 @@ from forklake.errors import InvalidInput
 ColumnsOf = Callable[[exp.Expr], list[str]]
 
 
-def unique_names(names: Sequence[str]) -> list[str]:
+def make_names_unique(names: Sequence[str]) -> list[str]:
     """Make names unique as DuckDB does: `a`, `a_1`, `a_2`."""
     taken: set[str] = set()
-    made = []
+    result = []
     for name in names:
         number, unique = 0, name
         while unique.lower() in taken:
             number += 1
             unique = f"{name}_{number}"
         taken.add(unique.lower())
-        made.append(unique)
-    return made
+        result.append(unique)
+    return result
 
 
-def sources(select: exp.Expr) -> list[exp.Expr]:
+def list_sources(select: exp.Expr) -> list[exp.Expr]:
     """Return the relations in FROM in order, including those inside of parentheses."""
     origin = select.args.get("from_")
-    return [] if origin is None else list(_leaves(origin.this, select.args.get("joins")))
+    return [] if origin is None else list(_list_leaves(origin.this, select.args.get("joins")))
 
 
-def _leaves(start: exp.Expr, joins: Sequence[exp.Expr] | None) -> Iterator[exp.Expr]:
+def _list_leaves(start: exp.Expr, joins: Sequence[exp.Expr] | None) -> Iterator[exp.Expr]:
     for one in [start, *(join.this for join in joins or [])]:
-        inner = parenthesized(one)
+        inner = find_parenthesized(one)
         if inner is not None:
-            yield from _leaves(inner, None)
+            yield from _list_leaves(inner, None)
             continue
         yield one
         for join in one.args.get("joins") or []:
-            yield from _leaves(join.this, None)
+            yield from _list_leaves(join.this, None)
 
 
-def parenthesized(source: exp.Expr) -> exp.Expr | None:
+def find_parenthesized(source: exp.Expr) -> exp.Expr | None:
     """Return the first source of a join in parentheses without an alias, else None."""
     is_join = isinstance(source, exp.Subquery | exp.Paren) and not source.args.get("alias")
     inner = source.this if is_join else None
@@ -51,19 +51,19 @@ def parenthesized(source: exp.Expr) -> exp.Expr | None:
 
 def name_sources(select: exp.Expr) -> None:
     """Give an alias to every source without a name."""
-    taken = {one.alias_or_name.lower() for one in sources(select)}
-    for one in sources(select):
+    taken = {one.alias_or_name.lower() for one in list_sources(select)}
+    for one in list_sources(select):
         if one.alias_or_name:
             continue
         base = "unnest" if isinstance(one, exp.Unnest) else "unnamed_subquery"
-        name = unique_names([*sorted(taken), base])[-1]
+        name = make_names_unique([*sorted(taken), base])[-1]
         taken.add(name.lower())
         alias = one.args.get("alias") or exp.TableAlias()
         alias.set("this", exp.to_identifier(name, quoted=True))
         one.set("alias", alias)
 
 
-def name_columns_apart(tree: exp.Expr, columns: ColumnsOf) -> None:
+def make_columns_unique(tree: exp.Expr, columns_of: ColumnsOf) -> None:
     """Give unique names to the columns of queries in FROM and WITH, and to listed columns."""
     for one in reversed(list(tree.find_all(exp.Subquery, exp.CTE, exp.Table))):
         alias = one.args.get("alias")
@@ -73,42 +73,42 @@ def name_columns_apart(tree: exp.Expr, columns: ColumnsOf) -> None:
         if isinstance(one, exp.Subquery) and not isinstance(one.parent, _FROM):
             continue
         query = one if isinstance(one, exp.Table) else one.this
-        if isinstance(query, exp.Values) or not (given or _may_repeat(query)):
+        if isinstance(query, exp.Values) or not (given or _may_have_duplicates(query)):
             continue
         if isinstance(one, exp.CTE) and _is_recursive(one):
             continue
         if isinstance(one.parent, exp.Lateral):
             continue
-        _complete(one, query, columns)
+        _name_all_columns(one, query, columns_of)
 
 
 _FROM = (exp.From, exp.Join, exp.Lateral)
 
 
 def _is_recursive(table: exp.Expr) -> bool:
-    above = table.parent
-    return above is not None and bool(above.args.get("recursive"))
+    parent = table.parent
+    return parent is not None and bool(parent.args.get("recursive"))
 
 
-def _may_repeat(query: exp.Expr) -> bool:
+def _may_have_duplicates(query: exp.Expr) -> bool:
     """Return whether two columns of a query could have the same name."""
     first = query.unnest()
     while isinstance(first, exp.SetOperation):
         first = first.this.unnest()
     if not isinstance(first, exp.Select):
         return False
-    has_star = any(one.is_star or _is_columns(one) for one in first.expressions)
-    if has_star and (len(first.expressions) > 1 or len(sources(first)) > 1):
+    has_star = any(one.is_star or _has_columns_call(one) for one in first.expressions)
+    if has_star and (len(first.expressions) > 1 or len(list_sources(first)) > 1):
         return True
     names = [one.alias_or_name.lower() for one in first.expressions if one.alias_or_name]
     return len(set(names)) < len(names)
 
 
-def _is_columns(node: exp.Expr) -> bool:
+def _has_columns_call(node: exp.Expr) -> bool:
     return any(one.name.lower() == "columns" for one in node.find_all(exp.Anonymous))
 
 
-def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
+def _name_all_columns(source: exp.Expr, query: exp.Expr, columns_of: ColumnsOf) -> None:
     """List the names of all columns in the alias of a source, unless it has them already."""
     alias = source.args.get("alias")
     given = [one.name for one in (alias.args.get("columns") or [])] if alias is not None else []
@@ -116,14 +116,14 @@ def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
         bare = query.copy()
         bare.set("alias", None)
         query = select_all(bare, source)
-    own = columns(query)
+    own = columns_of(query)
     if len(given) > len(own):
         raise InvalidInput(
             f"The alias '{source.alias_or_name}' names {len(given)} columns, but the source has"
             f" {len(own)}.",
             remedy="Name at most as many columns as the source has.",
         )
-    names = unique_names([*given, *own[len(given) :]])
+    names = make_names_unique([*given, *own[len(given) :]])
     if names == (given or own):
         return
     if alias is None:
@@ -134,6 +134,6 @@ def _complete(source: exp.Expr, query: exp.Expr, columns: ColumnsOf) -> None:
 
 def select_all(source: exp.Expr, place: exp.Expr) -> exp.Select:
     """Return a query for all columns of a source, at the position of a part of another query."""
-    found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
-    found.parent = place
-    return found
+    query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
+    query.parent = place
+    return query

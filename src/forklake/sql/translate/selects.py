@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from forklake.sql.translate.refusals import unsupported
-from forklake.sql.translate.templates import filled
-from forklake.sql.translate.trees import call, within
+from forklake.sql.translate.templates import fill_template
+from forklake.sql.translate.trees import duckdb_call, find_within
 
 _REFUSED_CLAUSES = {"sample": "SAMPLE", "connect": "CONNECT BY"}
 
@@ -25,7 +25,7 @@ def refuse_clauses(tree: exp.Expr) -> exp.Expr:
         is_in_query = isinstance(order.parent, exp.Select)
         if is_in_query and any(
             isinstance(one, exp.Exists) or one.args.get("query")
-            for one in within(order, exp.Exists, exp.In)
+            for one in find_within(order, exp.Exists, exp.In)
         ):
             raise unsupported("IN or EXISTS of a query in ORDER BY")
     for limit in tree.find_all(exp.Limit):
@@ -44,7 +44,7 @@ _REFUSED: dict[type[exp.Expr], str] = {
 }
 
 
-def forget_materialization(tree: exp.Expr) -> exp.Expr:
+def remove_materialized(tree: exp.Expr) -> exp.Expr:
     """Remove MATERIALIZED from WITH: Spark decides which parts of a query it computes once."""
     for table in tree.find_all(exp.CTE):
         table.set("materialized", None)
@@ -64,7 +64,7 @@ def translate_distinct_on(tree: exp.Expr) -> exp.Expr:
             expressions=[exp.Ordered(this=one.copy(), nulls_first=False) for one in keys]
         )
         first = exp.Window(
-            this=call("row_number"),
+            this=duckdb_call("row_number"),
             partition_by=[one.copy() for one in keys],
             order=order.copy(),
             over="OVER",
@@ -81,21 +81,21 @@ def translate_unnest(tree: exp.Expr) -> exp.Expr:
         calls = [
             one
             for column in select.expressions
-            for one in within(column, exp.Anonymous)
+            for one in find_within(column, exp.Anonymous)
             if one.name.lower() == "unnest"
         ]
         if not calls:
             continue
         if any(len(one.expressions) != 1 for one in calls):
             raise unsupported("unnest with options")
-        _explode(select, calls)
+        _explode_lists(select, calls)
     return tree
 
 
-def _explode(select: exp.Select, calls: list[exp.Expr]) -> None:
+def _explode_lists(select: exp.Select, calls: list[exp.Expr]) -> None:
     is_alone = len(calls) == 1 and calls[0].parent in (select, *select.expressions)
     if is_alone:
-        calls[0].replace(filled("explode(_0)", calls[0].expressions))
+        calls[0].replace(fill_template("explode(_0)", calls[0].expressions))
         return
     if select.args.get("group") is not None:
         raise unsupported("unnest inside of an expression with GROUP BY")
@@ -106,7 +106,7 @@ def _explode(select: exp.Select, calls: list[exp.Expr]) -> None:
     alias = exp.TableAlias(
         this=exp.to_identifier("_unnested"), columns=[exp.to_identifier(name) for name in names]
     )
-    rows = filled("inline(arrays_zip(_all))", lists)
+    rows = fill_template("inline(arrays_zip(_all))", lists)
     if select.args.get("from_") is None:
         select.set("from_", exp.From(this=exp.Table(this=rows, alias=alias)))
     else:

@@ -18,7 +18,7 @@ from sqlglot.parsers.spark import SparkParser
 
 from forklake.engines.spark.choices import ByType, by_type
 
-__all__ = ["ByType", "Template", "arity", "by_type", "filled"]
+__all__ = ["ByType", "Template", "arity", "by_type", "fill_template"]
 
 
 Template = str | ByType
@@ -44,29 +44,29 @@ def arity(template: str) -> int | None:
     return max((int(place) + 1 for place in re.findall(r"\b_(\d)\b", template)), default=0)
 
 
-def filled(template: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+def fill_template(template: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """Return the expression of a template with these arguments."""
-    places = {f"_{number}": [one] for number, one in enumerate(arguments)}
-    places["_all"] = list(arguments)
-    places["_rest"] = list(arguments[1:])
+    values = {f"_{number}": [one] for number, one in enumerate(arguments)}
+    values["_all"] = list(arguments)
+    values["_rest"] = list(arguments[1:])
     holder = exp.Tuple(expressions=[_parse_template(template).copy()])
-    for found in list(holder.find_all(exp.Column, exp.Identifier)):
-        is_part = isinstance(found.parent, exp.Column)  # inside of a column, which is replaced
-        if found.name in places and not is_part and not found.args.get("table"):
-            _put(found, [_enclose(one.copy()) for one in places[found.name]])
-    made: exp.Expr = holder.expressions[0]
-    return made.pop()
+    for node in list(holder.find_all(exp.Column, exp.Identifier)):
+        is_part = isinstance(node.parent, exp.Column)  # inside of a column, which is replaced
+        if node.name in values and not is_part and not node.args.get("table"):
+            _replace_placeholder(node, [_enclose(one.copy()) for one in values[node.name]])
+    result: exp.Expr = holder.expressions[0]
+    return result.pop()
 
 
-def _put(place: exp.Expr, arguments: list[exp.Expr]) -> None:
+def _replace_placeholder(placeholder: exp.Expr, arguments: list[exp.Expr]) -> None:
     if len(arguments) == 1:
-        place.replace(arguments[0])
+        placeholder.replace(arguments[0])
         return
-    call = place.parent
+    call = placeholder.parent
     assert call is not None
-    listed = call.expressions
-    at = next(number for number, one in enumerate(listed) if one is place)
-    call.set("expressions", [*listed[:at], *arguments, *listed[at + 1 :]])
+    items = call.expressions
+    at = next(number for number, one in enumerate(items) if one is placeholder)
+    call.set("expressions", [*items[:at], *arguments, *items[at + 1 :]])
 
 
 def _enclose(argument: exp.Expr) -> exp.Expr:

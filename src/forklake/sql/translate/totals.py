@@ -11,12 +11,12 @@ from math import prod
 from sqlglot import exp
 
 from forklake.sql.translate.functions.aggregates import AGGREGATES, ALIASES
-from forklake.sql.translate.trees import aliased, call, named
+from forklake.sql.translate.trees import duckdb_call, quoted_alias, quoted_column
 
 _AGGREGATES = {*AGGREGATES, *ALIASES}
 _GROUPING = ("grouping", "grouping_id")
-_ENDS = ("limit", "offset")
-_CONDITION = "_having"
+_LIMIT_CLAUSES = ("limit", "offset")
+_CONDITION_COLUMN = "_having"
 
 
 def add_totals(tree: exp.Expr) -> exp.Expr:
@@ -28,20 +28,20 @@ def add_totals(tree: exp.Expr) -> exp.Expr:
             continue
         if all(_is_empty(one) for one in group.expressions):
             _group_all_rows(select)
-        elif any(isinstance(one, _SETS) for one in group.expressions):
-            inner = _filter_outside(select, _keys(group.expressions))
-            if total := prod(_empty_sets(one) for one in group.expressions):
-                _replace(inner, total)
+        elif any(isinstance(one, _GROUPING_SETS) for one in group.expressions):
+            inner = _filter_outside(select, _list_keys(group.expressions))
+            if total := prod(_count_empty_sets(one) for one in group.expressions):
+                _add_total(inner, total)
     root: exp.Expr = holder.expressions[0]
     return root.pop()
 
 
-_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+_GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
-def _empty_sets(part: exp.Expr) -> int:
+def _count_empty_sets(part: exp.Expr) -> int:
     if isinstance(part, exp.GroupingSets):
-        return sum(_empty_sets(one) for one in part.expressions)
+        return sum(_count_empty_sets(one) for one in part.expressions)
     return 1 if _is_empty(part) or isinstance(part, exp.Rollup | exp.Cube) else 0
 
 
@@ -65,75 +65,77 @@ def _filter_outside(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
     outputs = [one.alias_or_name for one in select.expressions]
     is_plain = len(set(outputs)) == len(outputs) and select.find(exp.Window) is None
     is_ordered = select.args.get("order") is not None and not _is_ordered_by_output(select)
-    if having is None or is_ordered or not is_plain or not _names_keys(having.this, keys):
+    if having is None or is_ordered or not is_plain or not _uses_keys(having.this, keys):
         return select
-    clauses = {name: select.args.get(name) for name in ("order", *_ENDS)}
+    clauses = {name: select.args.get(name) for name in ("order", *_LIMIT_CLAUSES)}
     for name in (*clauses, "having"):
         select.set(name, None)
     inner = select.copy()
     inner.set("with_", None)
-    inner.append("expressions", aliased(having.this.copy(), _CONDITION))
+    inner.append("expressions", quoted_alias(having.this.copy(), _CONDITION_COLUMN))
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("_grouped")))
     for name in ("joins", "where", "group", "distinct"):
         select.set(name, None)
-    select.set("expressions", [named(name) for name in outputs])
+    select.set("expressions", [quoted_column(name) for name in outputs])
     select.set("from_", exp.From(this=rows))
-    select.set("where", exp.Where(this=named(_CONDITION)))
+    select.set("where", exp.Where(this=quoted_column(_CONDITION_COLUMN)))
     for name, clause in clauses.items():
         select.set(name, clause)
     return inner
 
 
-def _names_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
+def _uses_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
     if _is_key(node, keys):
         return True
     if isinstance(node, exp.Anonymous) and node.name.lower() in _AGGREGATES:
         return False
-    return any(_names_keys(child, keys) for child in node.iter_expressions())
+    return any(_uses_keys(child, keys) for child in node.iter_expressions())
 
 
-def _replace(select: exp.Select, number: int) -> None:
-    total = _total(select, _keys(select.args["group"].expressions))
-    whole: exp.Expr = select.copy()
+def _add_total(select: exp.Select, number: int) -> None:
+    total = _build_total(select, _list_keys(select.args["group"].expressions))
+    grouped: exp.Expr = select.copy()
     outer = exp.Union(distinct=False)
-    if (defined := select.args.get("with_")) is not None:
-        outer.set("with_", defined.copy())
-        whole.set("with_", None)
+    if (with_clause := select.args.get("with_")) is not None:
+        outer.set("with_", with_clause.copy())
+        grouped.set("with_", None)
         total.set("with_", None)
     if _is_ordered_by_output(select):
-        for clause in ("order", *_ENDS):
+        for clause in ("order", *_LIMIT_CLAUSES):
             if (found := select.args.get(clause)) is not None:
                 outer.set(clause, found.copy())
-                whole.set(clause, None)
+                grouped.set(clause, None)
                 total.set(clause, None)
     for _ in range(number - 1):
-        whole = exp.Union(this=exp.Subquery(this=whole), expression=total.copy(), distinct=False)
-    outer.set("this", exp.Subquery(this=whole))
+        grouped = exp.Union(
+            this=exp.Subquery(this=grouped), expression=total.copy(), distinct=False
+        )
+    outer.set("this", exp.Subquery(this=grouped))
     outer.set("expression", exp.Subquery(this=total))
     is_part = isinstance(select.parent, exp.SetOperation)
     select.replace(exp.Subquery(this=outer) if is_part else outer)
 
 
-def _keys(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
-    found: list[exp.Expr] = []
+def _list_keys(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
+    keys: list[exp.Expr] = []
     for part in parts:
-        if isinstance(part, (*_SETS, exp.Tuple)):
-            found += _keys(part.expressions)
+        if isinstance(part, (*_GROUPING_SETS, exp.Tuple)):
+            keys += _list_keys(part.expressions)
         else:
-            found.append(part.unnest())
-    return found
+            keys.append(part.unnest())
+    return keys
 
 
-def _total(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
+def _build_total(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
     """Return the query for the total over no rows; it has a row only then."""
-    made = select.copy()
+    result = select.copy()
     for clause in ("group", "order"):
-        made.set(clause, None)
-    for one in [*made.expressions, made.args.get("having"), made.args.get("qualify")]:
+        result.set(clause, None)
+    for one in [*result.expressions, result.args.get("having"), result.args.get("qualify")]:
         if one is not None:
-            _forget_keys(one, keys)
-    is_empty: exp.Expr = exp.EQ(this=call("count_star"), expression=exp.Literal.number(0))
-    if _stands_alone(select):
+            _replace_keys(one, keys)
+    is_empty: exp.Expr = exp.EQ(this=duckdb_call("count_star"), expression=exp.Literal.number(0))
+    if _is_independent(select):
         rows = exp.Select(expressions=[exp.Literal.number(1)], from_=select.args["from_"].copy())
         for clause in ("joins", "where"):
             found = select.args.get(clause)
@@ -141,37 +143,37 @@ def _total(select: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
                 rows.set(clause, [one.copy() for one in found])
             elif found is not None:
                 rows.set(clause, found.copy())
-        made.set("where", exp.Where(this=exp.Boolean(this=False)))
+        result.set("where", exp.Where(this=exp.Boolean(this=False)))
         is_empty = exp.Not(this=exp.Exists(this=rows))
-    having = made.args.get("having")
+    having = result.args.get("having")
     condition = is_empty if having is None else exp.and_(is_empty, having.this.copy())
-    made.set("having", exp.Having(this=condition))
-    return made
+    result.set("having", exp.Having(this=condition))
+    return result
 
 
-def _stands_alone(select: exp.Select) -> bool:
+def _is_independent(select: exp.Select) -> bool:
     """Return whether a query cannot use columns of outer queries: it is in FROM or WITH, or root.
 
     False for queries without FROM.
     """
     place: exp.Expr = select
     while place.parent is not None:
-        above = place.parent
+        parent = place.parent
         if isinstance(place, exp.Lateral):
             return False
-        is_source = isinstance(above, exp.From | exp.Join | exp.CTE | exp.With)
-        if not isinstance(above, exp.Query | exp.Tuple) and not is_source:
+        is_source = isinstance(parent, exp.From | exp.Join | exp.CTE | exp.With)
+        if not isinstance(parent, exp.Query | exp.Tuple) and not is_source:
             return False
-        if isinstance(above, exp.Select) and place.arg_key not in ("from_", "joins", "with_"):
+        if isinstance(parent, exp.Select) and place.arg_key not in ("from_", "joins", "with_"):
             return False
-        place = above
+        place = parent
     return select.args.get("from_") is not None
 
 
-def _forget_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> None:
+def _replace_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> None:
     """Replace keys outside of aggregates by NULL, and GROUPING by the number for all keys."""
     if isinstance(node, exp.Alias | exp.Having | exp.Qualify):
-        _forget_keys(node.this, keys)
+        _replace_keys(node.this, keys)
         return
     if _is_key(node, keys):
         node.replace(exp.Null())
@@ -183,13 +185,13 @@ def _forget_keys(node: exp.Expr, keys: Sequence[exp.Expr]) -> None:
     if isinstance(node, exp.Anonymous) and node.name.lower() in _AGGREGATES and not is_window:
         return
     for child in list(node.iter_expressions()):
-        _forget_keys(child, keys)
+        _replace_keys(child, keys)
 
 
 def _is_ordered_by_output(select: exp.Select) -> bool:
     order = select.args.get("order")
     if order is None:
-        return any(select.args.get(clause) is not None for clause in _ENDS)
+        return any(select.args.get(clause) is not None for clause in _LIMIT_CLAUSES)
     names = {one.alias_or_name.lower() for one in select.expressions}
     return all(_is_output(one.this, names) for one in order.expressions)
 

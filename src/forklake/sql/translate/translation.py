@@ -19,12 +19,12 @@ from forklake.sql.translate.joins import group_commas
 from forklake.sql.translate.membership import translate_membership
 from forklake.sql.translate.nested_order import order_nested
 from forklake.sql.translate.operators import translate_operators
-from forklake.sql.translate.plain_tree import plain
+from forklake.sql.translate.plain_tree import to_plain_tree
 from forklake.sql.translate.refusals import refuse_distant_columns, refuse_unknown
-from forklake.sql.translate.relations import name_columns_apart
+from forklake.sql.translate.relations import make_columns_unique
 from forklake.sql.translate.selects import (
-    forget_materialization,
     refuse_clauses,
+    remove_materialized,
     translate_distinct_on,
     translate_unnest,
 )
@@ -35,12 +35,12 @@ from forklake.sql.translate.unions import match_names
 from forklake.sql.translate.uuids import compare_uuids
 
 Rule = Callable[[exp.Expr], exp.Expr]
-ColumnsOf = Callable[[str], list[str]]
+ColumnsOfSql = Callable[[str], list[str]]
 
 # Rules in order. Each sees the result of those before: operators become calls, calls become Spark.
 RULES: tuple[Rule, ...] = (
     refuse_distant_columns,
-    forget_materialization,
+    remove_materialized,
     translate_distinct_on,
     name_columns,
     add_totals,
@@ -58,11 +58,11 @@ RULES: tuple[Rule, ...] = (
     refuse_unknown,
 )
 # Rules that need Spark to choose functions by the types of their arguments.
-_BY_TYPE = (compare_uuids, order_nested)
+_TYPED_RULES = (compare_uuids, order_nested)
 
 
 def to_spark(
-    node: exp.Expr, *, columns_of: ColumnsOf, has_types: Callable[[], bool] = lambda: True
+    node: exp.Expr, *, columns_of: ColumnsOfSql, has_types: Callable[[], bool] = lambda: True
 ) -> str:
     """Return Spark SQL with the meaning that a query, or an expression, has in DuckDB.
 
@@ -72,26 +72,30 @@ def to_spark(
             the order of nested values and the forms of UUIDs are those of Spark. It may start
             Spark, so it is called only after the rules that refuse statements by their text.
     """
-    return cast_long_numbers(generator.text(_translate_tree(plain(node), columns_of, has_types)))
+    return cast_long_numbers(
+        generator.generate_sql(_translate_tree(to_plain_tree(node), columns_of, has_types))
+    )
 
 
 def _translate_tree(
-    tree: exp.Expr, columns_of: ColumnsOf, has_types: Callable[[], bool]
+    tree: exp.Expr, columns_of: ColumnsOfSql, has_types: Callable[[], bool]
 ) -> exp.Expr:
-    known: dict[str, list[str]] = {}
+    cache: dict[str, list[str]] = {}
 
-    def of_query(query: exp.Expr) -> list[str]:
-        text = generator.text(_translate_tree(_with_tables(query), columns_of, has_types))
-        if text not in known:
-            known[text] = columns_of(f"({text})")
-        return known[text]
+    def columns_of_query(query: exp.Expr) -> list[str]:
+        text = generator.generate_sql(
+            _translate_tree(_add_definitions(query), columns_of, has_types)
+        )
+        if text not in cache:
+            cache[text] = columns_of(f"({text})")
+        return cache[text]
 
-    def of_sources(select: exp.Select, table: str) -> list[str]:
+    def columns_of_sources(select: exp.Select, table: str) -> list[str]:
         star = exp.Column(this=exp.Star(), table=exp.to_identifier(table)) if table else exp.Star()
         probe = exp.Select(expressions=[star], from_=select.args["from_"].copy())
         probe.set("joins", [one.copy() for one in select.args.get("joins") or []])
         probe.parent = select  # so that it can use the names of WITH around it
-        return of_query(probe)
+        return columns_of_query(probe)
 
     for node in tree.find_all(exp.In):
         if node.expressions and isinstance(node.expressions[0], exp.Values):
@@ -99,12 +103,12 @@ def _translate_tree(
             node.replace(exp.In(this=node.this, query=values))
     tree = refuse_clauses(_as_query(tree))
     group_commas(tree)
-    name_columns_apart(tree, of_query)
-    tree = match_names(tree, of_query)
-    tree = expand_stars(tree, of_query)
-    tree = resolve_aliases(tree, of_sources)
+    make_columns_unique(tree, columns_of_query)
+    tree = match_names(tree, columns_of_query)
+    tree = expand_stars(tree, columns_of_query)
+    tree = resolve_aliases(tree, columns_of_sources)
     for rule in RULES:
-        if rule not in _BY_TYPE or has_types():
+        if rule not in _TYPED_RULES or has_types():
             tree = rule(tree)
     return tree
 
@@ -118,31 +122,35 @@ def _as_query(tree: exp.Expr) -> exp.Expr:
     return exp.Select(expressions=[exp.Star()], from_=exp.From(this=values), **clauses)
 
 
-def _with_tables(query: exp.Expr) -> exp.Expr:
+def _add_definitions(query: exp.Expr) -> exp.Expr:
     """Return a copy of a part of a query, with the WITH definitions that it can refer to."""
-    made = query.copy().unnest()
+    result = query.copy().unnest()
     path: list[exp.Expr] = [query]
     while path[-1].parent is not None:
         path.append(path[-1].parent)
     tables: list[exp.Expr] = []
-    for above in path[1:]:
-        tables = [*_list_definitions(above.args.get("with_"), path), *tables]
+    for ancestor in path[1:]:
+        tables = [*_list_definitions(ancestor.args.get("with_"), path), *tables]
     if tables:
-        tables += _list_definitions(made.args.get("with_"), [])
-        made.set("with_", exp.With(expressions=tables))
-    return made
+        tables += _list_definitions(result.args.get("with_"), [])
+        result.set("with_", exp.With(expressions=tables))
+    return result
 
 
-def _list_definitions(found: exp.Expr | None, path: list[exp.Expr]) -> list[exp.Expr]:
+def _list_definitions(with_clause: exp.Expr | None, path: list[exp.Expr]) -> list[exp.Expr]:
     """Return the definitions of a WITH up to the one that `path` leads through.
 
     For the recursive part of that definition, its initial part stands for the whole.
     """
     tables: list[exp.Expr] = []
-    for table in found.expressions if found is not None else []:
+    for table in with_clause.expressions if with_clause is not None else []:
         if any(table is one for one in path):
             union = table.this
-            if found is not None and found.args.get("recursive") and _is_repeated(union, path):
+            if (
+                with_clause is not None
+                and with_clause.args.get("recursive")
+                and _is_recursive_part(union, path)
+            ):
                 start = table.copy()
                 start.set("this", union.this.copy())
                 tables.append(start)
@@ -151,5 +159,5 @@ def _list_definitions(found: exp.Expr | None, path: list[exp.Expr]) -> list[exp.
     return tables
 
 
-def _is_repeated(union: exp.Expr, path: list[exp.Expr]) -> bool:
+def _is_recursive_part(union: exp.Expr, path: list[exp.Expr]) -> bool:
     return isinstance(union, exp.Union) and any(union.expression is one for one in path)

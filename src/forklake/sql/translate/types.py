@@ -9,7 +9,7 @@ from forklake.sql.translate.refusals import unsupported
 _T = exp.DataType.Type
 
 # Spark has no unsigned integers: they are stored in the next wider type.
-NAMES = {
+SPARK_NAMES = {
     _T.BOOLEAN: "BOOLEAN",
     _T.TINYINT: "TINYINT",
     _T.SMALLINT: "SMALLINT",
@@ -42,7 +42,7 @@ NAMES = {
     _T.NULL: "VOID",
 }
 
-TEXTS = {_T.TEXT, _T.VARCHAR, _T.CHAR}
+TEXT_TYPES = {_T.TEXT, _T.VARCHAR, _T.CHAR}
 
 
 def spark_type(node: exp.DataType) -> str:
@@ -55,12 +55,12 @@ def spark_type(node: exp.DataType) -> str:
     if kind == _T.MAP:
         return f"MAP<{', '.join(spark_type(one) for one in node.expressions)}>"
     if kind == _T.STRUCT:
-        return f"STRUCT<{', '.join(_field(one) for one in node.expressions)}>"
-    if kind in NAMES:
-        return NAMES[kind]
+        return f"STRUCT<{', '.join(_field_text(one) for one in node.expressions)}>"
+    if kind in SPARK_NAMES:
+        return SPARK_NAMES[kind]
     raise unsupported(f"The type {node.sql(dialect='duckdb')}")
 
 
-def _field(node: exp.Expr) -> str:
+def _field_text(node: exp.Expr) -> str:
     kind = node.args["kind"]
     return f"`{node.name.replace('`', '``')}`: {spark_type(kind)}"

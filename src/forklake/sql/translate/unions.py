@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlglot import exp
 
-from forklake.sql.translate.trees import aliased, named
+from forklake.sql.translate.relations import ColumnsOf
+from forklake.sql.translate.trees import quoted_alias, quoted_column
 
-ColumnsOfQuery = Callable[[exp.Expr], list[str]]
 
-
-def match_names(tree: exp.Expr, columns: ColumnsOfQuery) -> exp.Expr:
+def match_names(tree: exp.Expr, columns_of: ColumnsOf) -> exp.Expr:
     """Give both sides of UNION BY NAME the same columns in the same order."""
     for union in reversed(list(tree.find_all(exp.SetOperation))):
         if not union.args.get("by_name"):
             continue
-        left, right = columns(union.this), columns(union.expression)
+        left, right = columns_of(union.this), columns_of(union.expression)
         known = {name.lower() for name in left}
         names = [*left, *(name for name in right if name.lower() not in known)]
         union.set("this", _fill_columns(union.this, left, names))
@@ -27,7 +24,10 @@ def match_names(tree: exp.Expr, columns: ColumnsOfQuery) -> exp.Expr:
 
 def _fill_columns(query: exp.Expr, own: list[str], names: list[str]) -> exp.Select:
     have = {name.lower() for name in own}
-    columns = [named(name) if name.lower() in have else aliased(exp.Null(), name) for name in names]
+    columns = [
+        quoted_column(name) if name.lower() in have else quoted_alias(exp.Null(), name)
+        for name in names
+    ]
     source = exp.Subquery(
         this=query.unnest().copy(), alias=exp.TableAlias(this=exp.to_identifier("_side"))
     )

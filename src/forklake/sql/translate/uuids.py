@@ -10,7 +10,7 @@ import re
 
 from sqlglot import exp
 
-from forklake.sql.translate.trees import bare, call, rewrite
+from forklake.sql.translate.trees import duckdb_call, rewrite_nodes, strip_parentheses
 
 _COMPARISONS = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ,
@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"[0-9a-fA-F]{32}")
 
 def compare_uuids(tree: exp.Expr) -> exp.Expr:
     """Convert strings that look like UUIDs to the stored form if they are compared with UUIDs."""
-    return rewrite(tree, _translate_node)
+    return rewrite_nodes(tree, _translate_node)
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
@@ -41,10 +41,10 @@ def _translate_node(node: exp.Expr) -> exp.Expr:
 
 
 def _convert_text(text: exp.Expr, other: exp.Expr) -> exp.Expr:
-    inner = bare(text)
-    if not inner.is_string or not _is_other_form(inner.name) or bare(other).is_string:
+    inner = strip_parentheses(text)
+    if not inner.is_string or not _is_other_form(inner.name) or strip_parentheses(other).is_string:
         return text
-    return call("compared uuid", inner.copy(), bare(other).copy())
+    return duckdb_call("compared uuid", inner.copy(), strip_parentheses(other).copy())
 
 
 def _is_other_form(text: str) -> bool:

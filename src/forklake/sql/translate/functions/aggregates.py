@@ -1,7 +1,7 @@
 """Translations of DuckDB aggregates and window functions.
 
 The inner template of an aggregate is the call that Spark aggregates with. The outer template is the
-expression over its result, `_made`. DISTINCT, FILTER and OVER are added to the inner call.
+expression over its result, `_inner`. DISTINCT, FILTER and OVER are added to the inner call.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Aggregate:
     """Translation of an aggregate. `is_sorted`: the ORDER BY inside of the call has an effect."""
 
     inner: Template
-    outer: str = "_made"
+    outer: str = "_inner"
     is_sorted: bool = False
     nulls: str = ""  # RESPECT or IGNORE
     optional: int = 0  # number of further arguments, which are in neither template
@@ -45,14 +45,14 @@ class Aggregate:
 
 _OF_PAIRS = "{}(cast(_0 as double), cast(_1 as double))"
 _PAIRS = "collect_list(struct(_1 as k, _0 as v))"
-_COMPLETE = "filter(_made, e -> e.k is not null and e.v is not null)"
+_COMPLETE = "filter(_inner, e -> e.k is not null and e.v is not null)"
 _MOST = (
     "if(size({0}) > 0, transform(slice(array_sort({0}, (l, r) ->"
     " case when l.k < r.k then {1} when l.k > r.k then -({1}) else 0 end), 1, _2), e -> e.v), null)"
 )
-_LIST = "if(size(_made) > 0, _made, null)"
-_SORTED = "array_sort(_made)"
-_DISC = f"get({_SORTED}, cast(greatest(ceil(size(_made) * _1), 1) as int) - 1)"
+_LIST = "if(size(_inner) > 0, _inner, null)"
+_SORTED = "array_sort(_inner)"
+_DISC = f"get({_SORTED}, cast(greatest(ceil(size(_inner) * _1), 1) as int) - 1)"
 
 AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "count": (Aggregate("count(*)"), Aggregate("count(_0)")),
@@ -69,13 +69,13 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "avg": Aggregate("avg(_0)"),  # only for its arity: composed of two others
     "min": (
         Aggregate(by_type(("nested", "min_by(_0, _duck_order_key(_0))"), ("any", "min(_0)"))),
-        Aggregate("collect_list(_0)", f"if(size(_made) > 0, slice({_SORTED}, 1, _1), null)"),
+        Aggregate("collect_list(_0)", f"if(size(_inner) > 0, slice({_SORTED}, 1, _1), null)"),
     ),
     "max": (
         Aggregate(by_type(("nested", "max_by(_0, _duck_order_key(_0))"), ("any", "max(_0)"))),
         Aggregate(
             "collect_list(_0)",
-            "if(size(_made) > 0, slice(sort_array(_made, false), 1, _1), null)",
+            "if(size(_inner) > 0, slice(sort_array(_inner, false), 1, _1), null)",
         ),
     ),
     "arg_min": (
@@ -100,18 +100,18 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "bit_xor": Aggregate("bit_xor(_0)"),
     "product": Aggregate(
         "collect_list(cast(_0 as double))",
-        "if(size(_made) > 0, aggregate(_made, 1D, (_a, _e) -> _a * _e), null)",
+        "if(size(_inner) > 0, aggregate(_inner, 1D, (_a, _e) -> _a * _e), null)",
     ),
     **{
-        name: Aggregate(f"{name}(cast(_0 as double))", "_duck_check_statistic(_made)")
+        name: Aggregate(f"{name}(cast(_0 as double))", "_duck_check_statistic(_inner)")
         for name in ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
     },
     **{
-        name: Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_made)")
+        name: Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_inner)")
         for name in ("regr_intercept", "regr_r2", "regr_sxx", "regr_syy")
     },
     **{
-        f"checked {name}": Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_made)")
+        f"checked {name}": Aggregate(_OF_PAIRS.format(name), "_duck_check_statistic(_inner)")
         for name in ("corr", "regr_slope")
     },
     "corr": Aggregate("corr(_0, _1)"),  # only for its arity: composed of two others
@@ -126,8 +126,8 @@ AGGREGATES: dict[str, Aggregate | tuple[Aggregate, ...]] = {
     "mode": Aggregate("mode(_0)"),
     "histogram": Aggregate(
         "collect_list(_0)",
-        "if(size(_made) > 0, map_from_entries(transform(array_distinct(array_sort(_made)),"
-        " _v -> struct(_v, cast(size(filter(_made, _e -> _e = _v)) as bigint)))), null)",
+        "if(size(_inner) > 0, map_from_entries(transform(array_distinct(array_sort(_inner)),"
+        " _v -> struct(_v, cast(size(filter(_inner, _e -> _e = _v)) as bigint)))), null)",
     ),
     "approx_count_distinct": Aggregate("approx_count_distinct(_0)"),
     "grouping": Aggregate("grouping(_0)", optional=62),

@@ -67,19 +67,19 @@ _SERIES = {
 }
 
 
-def _series(with_last: str) -> list[tuple[str, str]]:
+def _build_series_templates(with_last: str) -> list[tuple[str, str]]:
     """Return templates of timestamp series.
 
     DuckDB adds the step to the value before; Spark would add a multiple of it to the first value.
     """
-    made = []
+    result = []
     for step, template in _SERIES.items():
         numbers = template.format(with_last)
         zoned = f"transform({numbers}, e -> timestamp_micros(e))"
         local = f"transform({numbers}, e -> cast(timestamp_micros(e) as timestamp_ntz))"
-        made.append((f"timestamptz, timestamptz, {step}", zoned))
-        made.append((f"date|timestamp, date|timestamp, {step}", local))
-    return made
+        result.append((f"timestamptz, timestamptz, {step}", zoned))
+        result.append((f"date|timestamp, date|timestamp, {step}", local))
+    return result
 
 
 _SUM = "aggregate(array_compact(_0), cast(null as {0}), (a, e) -> coalesce(a + e, cast(e as {0})))"
@@ -216,13 +216,13 @@ NESTED: dict[str, Template | tuple[Template, ...]] = {
         ("integer", _RANGE.format("0", "_0", "1", "false")),
         ("integer, integer", _RANGE.format("_0", "_1", "1", "false")),
         ("integer, integer, integer", _RANGE.format("_0", "_1", "_2", "false")),
-        *_series("false"),
+        *_build_series_templates("false"),
     ),
     "generate_series": by_type(
         ("integer", _RANGE.format("0", "_0", "1", "true")),
         ("integer, integer", _RANGE.format("_0", "_1", "1", "true")),
         ("integer, integer, integer", _RANGE.format("_0", "_1", "_2", "true")),
-        *_series("true"),
+        *_build_series_templates("true"),
     ),
     "map_keys": by_type(("map", "map_keys(_0)")),
     "map_values": by_type(("map", "map_values(_0)")),

@@ -20,7 +20,7 @@ _WHOLE_QUOTIENT = "(_0 div nullif(_1, 0))"
 _HUGE = "cast(_0 as decimal(38, 0)), cast(_1 as decimal(38, 0))"
 
 
-def _shift(method: str) -> ByType:
+def _build_shift_templates(method: str) -> ByType:
     """Return a shift of as many bits as the wider of both types has."""
     widths = (
         *(("bigint, integer", "bigint", 64), ("integer, bigint", "bigint", 64)),
@@ -132,8 +132,8 @@ NUMBERS: dict[str, Template | tuple[Template, ...]] = {
         ("integer|huge, integer|huge", f"java_exclusiveOr({_HUGE})"),
     ),
     "~": by_type(("integer", "~_0"), ("ubigint", "java_unsignedNot(_0)"), ("huge", "java_not(_0)")),
-    "<<": _shift("java_shiftLeft"),
-    ">>": _shift("java_shiftRight"),
+    "<<": _build_shift_templates("java_shiftLeft"),
+    ">>": _build_shift_templates("java_shiftRight"),
     "bit_count": by_type(  # counts the bits of the type; Spark counts those of 64 bits
         ("tinyint", "cast(bit_count(_0 & 255) as tinyint)"),
         ("smallint", "cast(bit_count(_0 & 65535) as tinyint)"),

@@ -36,7 +36,7 @@ ALIASES = {
 _WHOLE = "if(_0 is null, null, array(_0))"
 
 
-def _or_whole(parts: str) -> str:
+def _split_or_whole(parts: str) -> str:
     """Return a split that leaves a text whole where the separator is NULL."""
     return f"coalesce({parts}, {_WHOLE})"
 
@@ -92,7 +92,7 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
     "ord": by_type(("text", "if(length(_0) = 0, -1, ascii(_0))")),
     "chr": by_type(("integer", "java_chr(cast(_0 as int))")),
     "string_split": by_type(
-        ("text, null", _WHOLE), ("text, text", _or_whole("java_split(_0, _1)"))
+        ("text, null", _WHOLE), ("text, text", _split_or_whole("java_split(_0, _1)"))
     ),
     "split_part": by_type(
         ("text, text, integer", "java_splitPart(_0, _1, cast(_2 as bigint))"),
@@ -134,7 +134,7 @@ STRINGS: dict[str, Template | tuple[Template, ...]] = {
         ("text, text, text, text", "java_regexpReplace(_0, _1, _2, _3)"),
     ),
     "regexp_split_to_array": by_type(
-        ("text, null", _WHOLE), ("text, text", _or_whole("java_regexpSplit(_0, _1)"))
+        ("text, null", _WHOLE), ("text, text", _split_or_whole("java_regexpSplit(_0, _1)"))
     ),
     "glob": by_type(("text, text", "java_glob(_0, _1)")),
     "like": by_type(
