@@ -19,8 +19,8 @@ import forklake
 from forklake import Session
 from forklake.engines.spark import conf, java
 from forklake.maintenance import (
-    Compacted,
-    Flushed,
+    CompactionResult,
+    FlushResult,
     add_data_files,
     flush_inlined_data,
     import_ducklake,
@@ -31,7 +31,9 @@ from forklake.store import phases
 from tests.fix_metastore import Place
 from tests.spark.crash_job import die_at
 
-COMPACTIONS: dict[str, Callable[[Session, str | None], Sequence[Compacted | Flushed]]] = {
+COMPACTIONS: dict[
+    str, Callable[[Session, str | None], Sequence[CompactionResult | FlushResult]]
+] = {
     "merge": lambda session, table: merge_adjacent_files(session, "merge", table),
     "rewrite": lambda session, table: rewrite_data_files(
         session, "rewrite", table, delete_threshold=0
@@ -56,7 +58,7 @@ def table_of(phase: str) -> str:
     return phase.replace(".", "_")
 
 
-def opened(place: Place, folder: Path, *operations: str) -> Session:
+def open_session(place: Place, folder: Path, *operations: str) -> Session:
     """Return a session with the catalogs of some operations, which writes all rows into files."""
     session = forklake.connect()
     for operation in operations:
@@ -94,14 +96,14 @@ def run(place: Place, folder: Path, operation: str, table: str) -> None:
     if operation == "import":
         import_(place, folder, table)
         return
-    session = opened(place, folder, operation)
+    session = open_session(place, folder, operation)
     if operation == "add":
         add(session, folder, table)
     else:
         COMPACTIONS[operation](session, table)
 
 
-def killed(place: Place, folder: Path, operation: str, phase: str) -> None:
+def run_and_die(place: Place, folder: Path, operation: str, phase: str) -> None:
     """Run one operation in another process, which dies at the phase."""
     child = os.fork()
     if child == 0:
@@ -121,7 +123,7 @@ def main() -> None:
             SparkSession.builder.config(map=dict(conf.local(2))).getOrCreate()
     for operation in operations:
         for phase in PHASES_OF[operation]:
-            killed(Place(*where), Path(folder), operation, phase)
+            run_and_die(Place(*where), Path(folder), operation, phase)
 
 
 if __name__ == "__main__":

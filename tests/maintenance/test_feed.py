@@ -11,7 +11,14 @@ from typing import Any
 
 from forklake import ColumnSpec, Session
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
-from tests.maintenance.witness import head, rows_at, seen, sorted_rows, unchanged, with_ids
+from tests.maintenance.witness import (
+    current_view,
+    head,
+    require_unchanged,
+    rows_at,
+    rows_with_ids,
+    sorted_rows,
+)
 from tests.spark.test_streaming import Stream
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("v", "varchar")]
@@ -113,7 +120,7 @@ def test_feeds_are_the_same_with_and_without_compaction(lake: Session, metadata:
     for number in range(STEPS):
         twin = dice.choice(twins)
         twin.do(change())
-        with unchanged(lake, alias=twin.compacted):
+        with require_unchanged(lake, alias=twin.compacted):
             COMPACTIONS[number % 3](lake, twin.compacted)
         if number == STEPS // 2:
             twins.append(parent.fork("fork"))
@@ -136,11 +143,11 @@ def test_streams_skip_compaction(lake: Session, metadata: str) -> None:
     lake.delete("t", "id = 1")
     lake.insert("t", [(12, "c")])
     for compact in COMPACTIONS:
-        with unchanged(lake):
+        with require_unchanged(lake):
             compact(lake, "lake")
     assert [row[:3] for row in feed.batch()] == [(1, "a", "delete"), (12, "c", "insert")]
     assert len(Stream(metadata, startingVersion=start, ignoreDeletes=True).batch()) == 11
     assert len(Stream(metadata).batch()) == 10
     whole = Stream(metadata, startingVersion=start, readChangeFeed=True).batch()
     assert [row[:2] for row in whole].count((1, "a")) == 2
-    assert with_ids(lake) == rows_at(seen(lake))
+    assert rows_with_ids(lake) == rows_at(current_view(lake))

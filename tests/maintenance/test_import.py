@@ -85,7 +85,9 @@ def make(place: str, folder: Path, statements: list[str], *extensions: str, **op
         return contents(connection, options.get("METADATA_SCHEMA", "main"))
 
 
-def ours(session: Session, name: str, versions: Mapping[int, int]) -> dict[tuple[int, str], Any]:
+def contents_of_catalog(
+    session: Session, name: str, versions: Mapping[int, int]
+) -> dict[tuple[int, str], Any]:
     """Return the contents of a catalog in the form of `contents`.
 
     Tables with the same columns are read by one query.
@@ -115,7 +117,7 @@ def compare(session: Session, name: str, expected: dict[tuple[int, str], Any]) -
     new = [one.snapshot_id for one in catalog.snapshots()]
     old = sorted({snapshot for snapshot, _ in expected})
     versions = dict(zip(old, new[-len(old) :], strict=True))
-    found = ours(session, name, versions)
+    found = contents_of_catalog(session, name, versions)
     assert found.keys() == expected.keys()
     for key, rows in expected.items():
         assert found[key] == rows, key

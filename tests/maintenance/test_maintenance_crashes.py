@@ -27,11 +27,11 @@ from tests.maintenance.crash_job import (
     add,
     foreign_file,
     import_,
-    opened,
+    open_session,
     table_of,
 )
 from tests.maintenance.stock import contents, stock
-from tests.maintenance.witness import files, rows_at, seen, unchanged
+from tests.maintenance.witness import current_view, files, require_unchanged, rows_at
 from tests.properties.retention import RawFiles
 from tests.spark.crash_job import NUMBERS
 
@@ -103,11 +103,11 @@ def on_disk(folder: Path) -> set[str]:
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_killed_compaction_loses_nothing_and_a_rerun_finishes(place: Place, tmp_path: Path) -> None:
-    with opened(place, tmp_path, *COMPACTIONS) as lake, ExitStack() as stack:
+    with open_session(place, tmp_path, *COMPACTIONS) as lake, ExitStack() as stack:
         for operation in COMPACTIONS:
             prepare(lake, operation)
             for table in tables(operation):
-                stack.enter_context(unchanged(lake, table, operation))
+                stack.enter_context(require_unchanged(lake, table, operation))
         before = {operation: paths(lake, operation) for operation in COMPACTIONS}
         die_everywhere(place, tmp_path, *COMPACTIONS)
 
@@ -127,7 +127,7 @@ def test_killed_compaction_loses_nothing_and_a_rerun_finishes(place: Place, tmp_
 def test_files_of_other_writers_are_added_completely_or_not_at_all(
     place: Place, tmp_path: Path
 ) -> None:
-    with opened(place, tmp_path, "add") as lake:
+    with open_session(place, tmp_path, "add") as lake:
         with lake.transaction():
             for table in tables("add"):
                 lake.create_table(("add", "main", table), NUMBERS)
@@ -138,10 +138,10 @@ def test_files_of_other_writers_are_added_completely_or_not_at_all(
 
         catalog = lake.attachment("add").catalog
         for table in tables("add"):
-            assert len(rows_at(seen(lake, "add"), table)) == (2 if table == DONE else 0)
+            assert len(rows_at(current_view(lake, "add"), table)) == (2 if table == DONE else 0)
             if table != DONE:
                 add(lake, tmp_path, table)
-            assert [row[0] for row in rows_at(seen(lake, "add"), table)] == [1, 2]
+            assert [row[0] for row in rows_at(current_view(lake, "add"), table)] == [1, 2]
         assert catalog.delete_orphaned_files(cleanup_all=True) == []
         assert all(foreign_file(tmp_path, table).exists() for table in tables("add"))
 
@@ -160,7 +160,7 @@ def make_ducklake(folder: Path) -> Rows:
     return {at: sorted(int(row[0]) for row in rows) for (at, _), rows in found.items()}
 
 
-def shown(catalog: Catalog) -> Rows:
+def contents_by_snapshot(catalog: Catalog) -> Rows:
     """Return the contents of an imported catalog, by the former id of the snapshot."""
     versions = [one.snapshot_id for one in catalog.snapshots()]
     tables = ((old, catalog.at(version=new)) for old, new in enumerate(versions))
@@ -182,7 +182,7 @@ def test_a_ducklake_is_imported_completely_or_not_at_all(place: Place, tmp_path:
             catalog = metastore.catalog(name)
             # A file that lists the visible rows of the merged one is written before the catalog.
             assert len(catalog.delete_orphaned_files(cleanup_all=True)) == (0 if is_done else 1)
-            assert shown(catalog) == expected
+            assert contents_by_snapshot(catalog) == expected
         ours = {path for path in RawFiles(RawMetastore(place)).known() if not path.startswith("/")}
         assert on_disk(tmp_path) == ours
 
@@ -197,7 +197,7 @@ def test_an_import_of_unknown_outcome_keeps_its_files(place: Place, tmp_path: Pa
     with place.open() as metastore:
         with once_at("import.committed", lose), pytest.raises(Unavailable):
             import_(place, tmp_path, "theirs")
-        assert shown(metastore.catalog("theirs")) == expected
+        assert contents_by_snapshot(metastore.catalog("theirs")) == expected
         with pytest.raises(AlreadyExists):
             import_(place, tmp_path, "theirs")
 

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 from forklake import ColumnSpec, NewDataFile, Session, struct
 from forklake.errors import Conflict, Forbidden, InvalidInput, NotFound
-from forklake.maintenance import Compacted, merge_adjacent_files, rewrite_data_files
-from forklake.maintenance.file_groups import batched, grouped
+from forklake.maintenance import CompactionResult, merge_adjacent_files, rewrite_data_files
+from forklake.maintenance.file_groups import batch_groups, group_files
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.entities import DataFile
 from forklake.model.files import LINEAGE
 from forklake.model.ids import DataFileId, PartitionId, TableId
 from forklake.model.scans import ScanFile
 from tests.maintenance.witness import (
-    amid,
+    current_view,
     files,
     head,
+    require_unchanged,
     rows_at,
-    seen,
+    rows_with_ids,
+    run_at_phase,
     sorted_rows,
-    unchanged,
-    with_ids,
 )
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("name", "varchar")]
@@ -56,9 +56,9 @@ def test_merged_rows_keep_ids_snapshots_and_history(lake: Session) -> None:
     table_of(lake)
     for start in range(0, 12, 3):
         insert(lake, *range(start, start + 3))
-    with unchanged(lake):
+    with require_unchanged(lake):
         (done,) = merge_adjacent_files(lake, "lake", "t")
-    assert done == Compacted("main", "t", 4, 1)
+    assert done == CompactionResult("main", "t", 4, 1)
     (merged,) = files(lake)
     assert last_change(lake) == (Change(ChangeKind.MERGED, merged.file.table_id),)
     assert lake.snapshots("lake")[-1].commit_message == "merge_adjacent_files"
@@ -67,10 +67,10 @@ def test_merged_rows_keep_ids_snapshots_and_history(lake: Session) -> None:
     assert {name: int(stored.field(name).metadata[b"PARQUET:field_id"]) for name in LINEAGE} == (
         LINEAGE
     )
-    assert with_ids(lake) == rows_at(seen(lake))
+    assert rows_with_ids(lake) == rows_at(current_view(lake))
     assert merge_adjacent_files(lake, "lake") == []
     insert(lake, 12)
-    assert [row[2] for row in with_ids(lake)] == [0, 1, 10, 11, 12, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert [row[2] for row in rows_with_ids(lake)] == [0, 1, 10, 11, 12, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
 def test_an_updated_row_keeps_its_id_through_an_insert_and_a_merge(lake: Session) -> None:
@@ -81,9 +81,9 @@ def test_an_updated_row_keeps_its_id_through_an_insert_and_a_merge(lake: Session
     insert(lake, 10)
     feed = sorted_rows(lake.table_changes("t", start, head(lake)))
     rewrite_data_files(lake, "lake", delete_threshold=0)
-    with unchanged(lake):
+    with require_unchanged(lake):
         assert merge_adjacent_files(lake, "lake")[0].files_processed == 3
-    assert (5, "new", 5, start) in with_ids(lake)
+    assert (5, "new", 5, start) in rows_with_ids(lake)
     assert sorted_rows(lake.table_changes("t", start, head(lake))) == feed
     assert sorted(row[2] for row in feed) == ["insert", "update_postimage", "update_preimage"]
 
@@ -110,12 +110,12 @@ def test_merged_rows_have_the_current_schema(lake: Session, tmp_path: Path) -> N
         size = foreign.stat().st_size
         new = NewDataFile(str(foreign), 1, size, path_is_relative=False, mapping_id=mapping)
         change.transaction.add_data_files(table, [new])
-    expected = with_ids(lake)
-    with unchanged(lake):
+    expected = rows_with_ids(lake)
+    with require_unchanged(lake):
         merge_adjacent_files(lake, "lake")
     (merged,) = files(lake)
     assert merged.file.mapping_id is None
-    assert with_ids(lake) == expected
+    assert rows_with_ids(lake) == expected
     assert pq.ParquetFile(merged.path).schema_arrow.field("rowid").type == pa.float32()
     assert foreign.exists()
     lake.drop_column("t", "s.more")
@@ -136,13 +136,13 @@ def test_encrypted_files_are_merged_to_an_encrypted_one(session: Session, tmp_pa
     table_of(session)
     insert(session, 1, 2)
     insert(session, 3)
-    with unchanged(session):
+    with require_unchanged(session):
         assert merge_adjacent_files(session, "lake")[0].files_created == 1
     (merged,) = files(session)
     assert merged.file.encryption_key is not None
     with pytest.raises(OSError, match="encrypted"):
         pq.read_metadata(merged.path)
-    assert [row[0] for row in with_ids(session)] == [1, 2, 3]
+    assert [row[0] for row in rows_with_ids(session)] == [1, 2, 3]
 
 
 # Choice of files
@@ -158,10 +158,10 @@ def test_files_of_one_partition_are_merged_also_for_older_partitionings(lake: Se
     lake.set_partitioning("t", ["p"])
     for start in (5, 10):
         lake.insert("t", [(start + one, "abc"[one % 3]) for one in range(5)])
-    with unchanged(lake):
+    with require_unchanged(lake):
         (done,) = merge_adjacent_files(lake, "lake")
     assert (done.files_processed, done.files_created) == (2 + 2 + 6, 1 + 1 + 3)
-    now = seen(lake)
+    now = current_view(lake)
     table = now.state.table("t")
     found = now.scan_files(table)
     values = {
@@ -201,12 +201,14 @@ def test_options_choose_the_files_to_merge(lake: Session) -> None:
     assert merge_adjacent_files(lake, "lake", "s.t") == []
     lake.set_option("lake", "auto_compact", None, schema="s")
     lake.set_option("lake", "target_file_size", int(2.5 * size))
-    with unchanged(lake):
+    with require_unchanged(lake):
         done = merge_adjacent_files(lake, "lake", "t", max_compacted_files=1)
-    assert done == [Compacted("main", "t", 2, 1)]
+    assert done == [CompactionResult("main", "t", 2, 1)]
     lake.set_option("lake", "target_file_size", None)
-    assert merge_adjacent_files(lake, "lake", schema="main") == [Compacted("main", "t", 3, 1)]
-    assert merge_adjacent_files(lake, "lake", "t", "s") == [Compacted("s", "t", 4, 1)]
+    assert merge_adjacent_files(lake, "lake", schema="main") == [
+        CompactionResult("main", "t", 3, 1)
+    ]
+    assert merge_adjacent_files(lake, "lake", "t", "s") == [CompactionResult("s", "t", 4, 1)]
 
 
 def test_bad_input_changes_nothing(lake: Session, metadata: str) -> None:
@@ -233,7 +235,7 @@ def test_bad_input_changes_nothing(lake: Session, metadata: str) -> None:
 # Groups
 
 
-def a_file(number: int, size: int, partition: int | None = None, deleted: int = 0) -> ScanFile:
+def make_file(number: int, size: int, partition: int | None = None, deleted: int = 0) -> ScanFile:
     file = DataFile(
         table_id=TableId(1),
         data_file_id=DataFileId(number),
@@ -257,13 +259,13 @@ FILES = st.lists(
 def test_files_are_grouped_by_partition_and_size_and_groups_batched(
     described: list[tuple[int, int | None, int]], least: int
 ) -> None:
-    listed = [a_file(number, *one) for number, one in enumerate(described)]
+    listed = [make_file(number, *one) for number, one in enumerate(described)]
     values = {
         one.file.data_file_id: (str(described[number][1]),)
         for number, one in enumerate(listed)
         if one.file.partition_id is not None
     }
-    every = grouped(listed, values, 100)
+    every = group_files(listed, values, 100)
     assert sorted(one.path for group in every for one in group.files) == sorted(
         one.path for one in listed
     )
@@ -274,9 +276,9 @@ def test_files_are_grouped_by_partition_and_size_and_groups_batched(
         numbers = [one.file.data_file_id for one in group.files]
         assert numbers == sorted(numbers)
         assert group.rows_per_file(100) >= min(1, group.rows)
-    chosen = grouped(listed, values, 100, least=least)
+    chosen = group_files(listed, values, 100, minimum=least)
     assert chosen == [group for group in every if len(group.files) >= least]
-    batches = list(batched(chosen, PartitionId(1), 100))
+    batches = list(batch_groups(chosen, PartitionId(1), 100))
     assert sorted(map(repr, chosen)) == sorted(repr(one) for batch in batches for one in batch)
     for batch in batches:
         assert len(batch) == 1 or sum(one.size for one in batch) <= 100
@@ -294,7 +296,7 @@ def test_merged_rows_are_sorted_as_configured(lake: Session) -> None:
     lake.set_partitioning("t", ["p"])
     lake.insert("t", [(3, "x", 1), (None, "x", 1), (1, None, 1), (5, "y", 2)])
     lake.insert("t", [(2, "x", 1), (1, "y", 1), (4, "y", 2)])
-    with unchanged(lake):
+    with require_unchanged(lake):
         assert merge_adjacent_files(lake, "lake")[0].files_created == 2
     stored = [pq.read_table(one.path, partitioning=None) for one in files(lake)]
     pairs = [list(zip(*(one[name].to_pylist() for name in "ab"), strict=True)) for one in stored]
@@ -309,7 +311,7 @@ def test_merged_rows_are_sorted_as_configured(lake: Session) -> None:
             lake.set_sorted_by("t", [wrong])
     lake.set_sorted_by("t", [])
     lake.drop_column("t", "c")
-    assert seen(lake).state.tags(seen(lake).state.table("t").table_id) == {}
+    assert current_view(lake).state.tags(current_view(lake).state.table("t").table_id) == {}
 
 
 # Forks
@@ -322,18 +324,18 @@ def test_a_fork_merges_inherited_files_without_affecting_its_parent(lake: Sessio
     lake.fork("lake", "child", attach_as="child")
     insert(lake, 3)
     insert(lake, 4, name="child.main.t")
-    with unchanged(lake), unchanged(lake, alias="child"):
+    with require_unchanged(lake), require_unchanged(lake, alias="child"):
         (done,) = merge_adjacent_files(lake, "child")
         assert (done.files_processed, done.files_created) == (3, 1)
         (merged,) = files(lake, alias="child")
         assert "/child/" in merged.path
         assert len(files(lake)) == 3
-    with unchanged(lake), unchanged(lake, alias="child"):
+    with require_unchanged(lake), require_unchanged(lake, alias="child"):
         merge_adjacent_files(lake, "lake")
     lake.fork("child", "grandchild", at=head(lake, "child") - 1, attach_as="grandchild")
     assert len(files(lake, alias="grandchild")) in (1, 3)
-    assert [row[0] for row in with_ids(lake, "grandchild.main.t")] == [0, 1, 2, 4]
-    assert [row[0] for row in with_ids(lake)] == [0, 1, 2, 3]
+    assert [row[0] for row in rows_with_ids(lake, "grandchild.main.t")] == [0, 1, 2, 4]
+    assert [row[0] for row in rows_with_ids(lake)] == [0, 1, 2, 3]
 
 
 # Concurrent changes
@@ -346,9 +348,9 @@ def test_no_delete_is_lost_to_a_merge_in_either_order(lake: Session, limit: int)
     insert(lake, *range(10, 20))
     other = lake.cursor()
     lake.set_option("lake", "data_inlining_row_limit", limit)
-    with amid("write.files", lambda: other.delete("t", "id IN (3, 4, 15)")):
+    with run_at_phase("write.files", lambda: other.delete("t", "id IN (3, 4, 15)")):
         done = merge_adjacent_files(lake, "lake")
-    assert done == [Compacted("main", "t", 0, 0, files_skipped=2)]
+    assert done == [CompactionResult("main", "t", 0, 0, files_skipped=2)]
     assert len(files(lake)) == 2
     assert lake.table("t").count() == 17
     assert len(list(Path(lake.attachment("lake").data_path).rglob("*.parquet"))) == (
@@ -360,13 +362,13 @@ def test_no_delete_is_lost_to_a_merge_in_either_order(lake: Session, limit: int)
     insert(lake, *range(20, 25))
     lake.set_option("lake", "data_inlining_row_limit", limit)
     with (
-        amid("commit.begun", lambda: merge_adjacent_files(other, "lake")) as merged,
+        run_at_phase("commit.begun", lambda: merge_adjacent_files(other, "lake")) as merged,
         pytest.raises(Conflict, match="merged files"),
     ):
         lake.delete("t", "id < 3")
-    assert merged == [[Compacted("main", "t", 2, 1)]]
+    assert merged == [[CompactionResult("main", "t", 2, 1)]]
     assert lake.delete("t", "id < 3") == 3
-    assert len(rows_at(seen(lake))) == 19
+    assert len(rows_at(current_view(lake))) == 19
 
 
 def test_concurrent_appends_alterations_and_merges(lake: Session) -> None:
@@ -374,14 +376,14 @@ def test_concurrent_appends_alterations_and_merges(lake: Session) -> None:
     insert(lake, 0)
     insert(lake, 1)
     other = lake.cursor()
-    with amid("write.files", lambda: insert(other, 2)):
-        assert merge_adjacent_files(lake, "lake") == [Compacted("main", "t", 2, 1)]
-    with amid("write.files", lambda: merge_adjacent_files(other, "lake")):
+    with run_at_phase("write.files", lambda: insert(other, 2)):
+        assert merge_adjacent_files(lake, "lake") == [CompactionResult("main", "t", 2, 1)]
+    with run_at_phase("write.files", lambda: merge_adjacent_files(other, "lake")):
         assert merge_adjacent_files(lake, "lake")[0].files_skipped == 2
     insert(lake, 3)
-    with amid("write.files", lambda: other.add_column("t", "more", "int32")):
+    with run_at_phase("write.files", lambda: other.add_column("t", "more", "int32")):
         assert merge_adjacent_files(lake, "lake")[0].files_skipped == 2
-    with amid("write.files", lambda: other.drop_table("t")):
+    with run_at_phase("write.files", lambda: other.drop_table("t")):
         assert merge_adjacent_files(lake, "lake")[0].files_skipped == 2
     lake.create_table("t", COLUMNS)
     assert merge_adjacent_files(lake, "lake") == []

@@ -17,12 +17,12 @@ from forklake.maintenance import (
     expire_snapshots,
 )
 from tests.cli.conftest import CommandLine
-from tests.maintenance.witness import files, unchanged
+from tests.maintenance.witness import files, require_unchanged
 
 LATER = timedelta(days=-1)
 
 
-def filled(lake: Session, name: str = "t") -> int:
+def create_filled_table(lake: Session, name: str = "t") -> int:
     """Create a table whose file of rows has ended, and return its first snapshot with rows."""
     lake.create_table(name, [ColumnSpec("id", "int64")])
     lake.set_option("lake", "data_inlining_row_limit", 0)
@@ -39,7 +39,7 @@ def ids(lake: Session, version: int | None = None) -> list[int]:
 
 
 def test_reading_a_lazy_frame_of_an_expired_snapshot_fails(lake: Session) -> None:
-    old = filled(lake)
+    old = create_filled_table(lake)
     before, now = lake.table("t", version=old), lake.table("t")
     expire_snapshots(lake, "lake", older_than=LATER)
     with pytest.raises(IllegalArgumentException, match=f"No snapshot found at version {old}"):
@@ -53,7 +53,7 @@ def test_reading_a_lazy_frame_of_an_expired_snapshot_fails(lake: Session) -> Non
 
 
 def test_a_checkpoint_leaves_one_file_and_every_row(lake: Session, tmp_path: Path) -> None:
-    filled(lake)
+    create_filled_table(lake)
     for number in range(4, 8):
         lake.insert("t", [(number,)])
     stray = tmp_path / "data" / "sales" / "main" / "t" / "lost.parquet"
@@ -90,7 +90,7 @@ def test_encrypted_files_are_cleaned_up(session: Session, metadata: str, tmp_pat
         encrypted=True,
     )
     session.use("lake")
-    filled(session)
+    create_filled_table(session)
     before = set(data.rglob("*.parquet"))
     expire_snapshots(session, "lake", older_than=LATER)
     removed = cleanup_old_files(session, "lake", cleanup_all=True)
@@ -106,7 +106,7 @@ def test_the_command_compacts_with_the_option(lake: Session, metadata: str) -> N
         lake.insert("t", [(number,), (number + 10,)])
     run = CommandLine(metadata)
     assert run.document("maintain") == {"steps": []}
-    with unchanged(lake):
+    with require_unchanged(lake):
         done = run.ok("maintain", "sales", "--compact")
     assert [words[:4] for words in done.cells[:2]] == [
         ["sales", "flush_inlined_data", "2", "rows"],
@@ -118,7 +118,7 @@ def test_the_command_compacts_with_the_option(lake: Session, metadata: str) -> N
 
 
 def test_read_only_catalogs_are_not_maintained(lake: Session, metadata: str) -> None:
-    filled(lake)
+    create_filled_table(lake)
     lake.attach(metadata, "look", catalog="sales", read_only=True)
     with pytest.raises(Forbidden, match="read-only"):
         expire_snapshots(lake, "look", older_than=LATER)

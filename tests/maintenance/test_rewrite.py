@@ -7,9 +7,16 @@ import pytest
 
 from forklake import ColumnSpec, Session
 from forklake.errors import Conflict, InvalidInput
-from forklake.maintenance import Compacted, rewrite_data_files
+from forklake.maintenance import CompactionResult, rewrite_data_files
 from forklake.model.changes import Change, ChangeKind
-from tests.maintenance.witness import amid, files, rows_at, seen, unchanged, with_ids
+from tests.maintenance.witness import (
+    current_view,
+    files,
+    require_unchanged,
+    rows_at,
+    rows_with_ids,
+    run_at_phase,
+)
 
 COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("p", "int32")]
 
@@ -17,12 +24,12 @@ COLUMNS = [ColumnSpec("id", "int64"), ColumnSpec("p", "int32")]
 def table_of(lake: Session, count: int, rows: int) -> None:
     """Create a table with `count` files of so many rows each."""
     lake.create_table("t", COLUMNS)
-    inlining(lake, 0)
+    set_inlining_limit(lake, 0)
     for file in range(count):
         lake.insert("t", [(file * rows + row, file % 2) for row in range(rows)])
 
 
-def inlining(lake: Session, limit: int) -> None:
+def set_inlining_limit(lake: Session, limit: int) -> None:
     """Set how many rows and deletes are inlined."""
     lake.set_option("lake", "data_inlining_row_limit", limit)
 
@@ -42,24 +49,24 @@ def test_deletes_count_in_delete_files_and_in_the_metastore(lake: Session) -> No
     delete(lake, 2, 1, 2)
     counts = [file.deleted_rows for file in files(lake)]
     assert counts == [3, 1, 2, 0]
-    with unchanged(lake):
+    with require_unchanged(lake):
         assert rewrite_data_files(lake, "lake", delete_threshold=0.3) == [
-            Compacted("main", "t", 1, 1)
+            CompactionResult("main", "t", 1, 1)
         ]
     assert [file.deleted_rows for file in files(lake)] == [1, 2, 0, 0]
     assert lake.snapshots("lake")[-1].changes == (
         Change(ChangeKind.REWRITTEN, files(lake)[0].file.table_id),
     )
     lake.set_option("lake", "rewrite_delete_threshold", 0.2)
-    with unchanged(lake):
-        assert rewrite_data_files(lake, "lake", "t") == [Compacted("main", "t", 1, 1)]
+    with require_unchanged(lake):
+        assert rewrite_data_files(lake, "lake", "t") == [CompactionResult("main", "t", 1, 1)]
         assert rewrite_data_files(lake, "lake", "t") == []
         lake.set_option("lake", "auto_compact", False, table="t")
         assert rewrite_data_files(lake, "lake", "t", delete_threshold=0) == []
         lake.set_option("lake", "auto_compact", True, table="t")
         assert rewrite_data_files(lake, "lake", "t", delete_threshold=0)[0].files_created == 1
     assert not any(file.has_deletes for file in files(lake))
-    assert with_ids(lake) == rows_at(seen(lake))
+    assert rows_with_ids(lake) == rows_at(current_view(lake))
     with pytest.raises(InvalidInput, match="between 0 and 1"):
         rewrite_data_files(lake, "lake", delete_threshold=1.5)
 
@@ -67,8 +74,8 @@ def test_deletes_count_in_delete_files_and_in_the_metastore(lake: Session) -> No
 def test_a_completely_deleted_file_is_ended_without_a_new_one(lake: Session) -> None:
     table_of(lake, 2, 3)
     delete(lake, 0, 0, 1, 2)
-    with unchanged(lake):
-        assert rewrite_data_files(lake, "lake") == [Compacted("main", "t", 1, 0)]
+    with require_unchanged(lake):
+        assert rewrite_data_files(lake, "lake") == [CompactionResult("main", "t", 1, 0)]
     assert len(files(lake)) == 1
 
 
@@ -82,7 +89,7 @@ def test_large_files_are_split_and_small_ones_combined(lake: Session) -> None:
     delete(lake, 1, 0)
     (large,) = (file for file in files(lake) if file.file.record_count > 100)
     lake.set_option("lake", "target_file_size", large.file.file_size_bytes // 2)
-    with unchanged(lake):
+    with require_unchanged(lake):
         (done,) = rewrite_data_files(lake, "lake")
     assert (done.files_processed, done.files_created) == (1 + 2, 2 + 1)
     found = [file for file in files(lake) if file.file.record_count > 100]
@@ -95,20 +102,20 @@ def test_large_files_are_split_and_small_ones_combined(lake: Session) -> None:
 def test_no_delete_is_lost_to_a_rewrite_in_either_order(lake: Session, limit: int) -> None:
     table_of(lake, 1, 20)
     delete(lake, 0, 0, 1, 2)
-    inlining(lake, limit)
+    set_inlining_limit(lake, limit)
     other = lake.cursor()
-    with amid("write.files", lambda: other.delete("t", "id IN (3, 4, 15)")):
+    with run_at_phase("write.files", lambda: other.delete("t", "id IN (3, 4, 15)")):
         done = rewrite_data_files(lake, "lake")
-    assert done == [Compacted("main", "t", 0, 0, files_skipped=1)]
-    assert len(rows_at(seen(lake))) == 14
+    assert done == [CompactionResult("main", "t", 0, 0, files_skipped=1)]
+    assert len(rows_at(current_view(lake))) == 14
     with (
-        amid("commit.begun", lambda: rewrite_data_files(other, "lake")) as done_by_other,
+        run_at_phase("commit.begun", lambda: rewrite_data_files(other, "lake")) as done_by_other,
         pytest.raises(Conflict, match="rewrote files"),
     ):
         lake.delete("t", "id = 19")
-    assert done_by_other == [[Compacted("main", "t", 1, 1)]]
+    assert done_by_other == [[CompactionResult("main", "t", 1, 1)]]
     assert lake.delete("t", "id = 19") == 1
-    assert len(with_ids(lake)) == 13
+    assert len(rows_with_ids(lake)) == 13
 
 
 def test_a_fork_rewrites_inherited_files(lake: Session) -> None:
@@ -117,10 +124,10 @@ def test_a_fork_rewrites_inherited_files(lake: Session) -> None:
     delete(lake, 0, 2)
     lake.fork("lake", "child", attach_as="child")
     lake.delete("child.main.t", "id = 5")
-    with unchanged(lake), unchanged(lake, alias="child"):
+    with require_unchanged(lake), require_unchanged(lake, alias="child"):
         (done,) = rewrite_data_files(lake, "child")
         assert (done.files_processed, done.files_created) == (2, 1)
     assert [file.deleted_rows for file in files(lake)] == [2, 0]
     assert not any(file.has_deletes for file in files(lake, alias="child"))
-    with unchanged(lake), unchanged(lake, alias="child"):
+    with require_unchanged(lake), require_unchanged(lake, alias="child"):
         rewrite_data_files(lake, "lake")

@@ -25,14 +25,14 @@ def head(lake: Session, alias: str = "lake") -> int:
     return lake.attachment(alias).catalog.current_snapshot()
 
 
-def seen(lake: Session, alias: str = "lake") -> Snapshotted:
+def current_view(lake: Session, alias: str = "lake") -> Snapshotted:
     """Return the current state of the catalog."""
     return lake.attachment(alias).catalog.now()
 
 
 def files(lake: Session, name: str = "t", alias: str = "lake") -> list[ScanFile]:
     """Return the current data files of a table."""
-    now = seen(lake, alias)
+    now = current_view(lake, alias)
     return now.scan_files(now.state.table(name))
 
 
@@ -41,7 +41,7 @@ def sorted_rows(frame: DataFrame) -> Rows:
     return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
-def with_ids(lake: Session, name: str = "t", version: int | None = None) -> Rows:
+def rows_with_ids(lake: Session, name: str = "t", version: int | None = None) -> Rows:
     """Return the rows with their ids and snapshots, as Spark reads them."""
     return sorted_rows(lake.table(name, version=version, virtual=["rowid", "snapshot_id"]))
 
@@ -62,7 +62,7 @@ def rows_at(at: Snapshotted, name: str = "t") -> Rows:
 def history(lake: Session, name: str = "t", alias: str = "lake") -> dict[int, Any]:
     """Return the rows and the statistics of a table at every snapshot that has it."""
     catalog = lake.attachment(alias).catalog
-    number = seen(lake, alias).state.table(name).table_id
+    number = current_view(lake, alias).state.table(name).table_id
     found: dict[int, Any] = {}
     for snapshot in catalog.snapshots():
         at = catalog.at(version=snapshot.snapshot_id)
@@ -74,7 +74,7 @@ def history(lake: Session, name: str = "t", alias: str = "lake") -> dict[int, An
 
 
 @contextmanager
-def unchanged(lake: Session, name: str = "t", alias: str = "lake") -> Iterator[None]:
+def require_unchanged(lake: Session, name: str = "t", alias: str = "lake") -> Iterator[None]:
     """Check that the block changes neither past snapshots nor the current contents."""
     before = history(lake, name, alias)
     yield
@@ -83,13 +83,13 @@ def unchanged(lake: Session, name: str = "t", alias: str = "lake") -> Iterator[N
     assert len(newest[0]) == newest[1][0]  # as many rows as the statistics have
     assert {at: shown for at, shown in after.items() if at in before} == before
     assert all(shown == newest for at, shown in after.items() if at not in before)
-    now = seen(lake, alias)
+    now = current_view(lake, alias)
     sizes = sum(file.file.file_size_bytes for file in files(lake, name, alias))
     assert now.statistics(now.state.table(name)).file_size_bytes == sizes
 
 
 @contextmanager
-def amid(phase: str, act: Callable[[], object]) -> Iterator[list[object]]:
+def run_at_phase(phase: str, act: Callable[[], object]) -> Iterator[list[object]]:
     """Run an action when a phase is first reached, and yield its results."""
     done: list[object] = []
 

@@ -16,7 +16,7 @@ from forklake.model.figures import counted, size
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from forklake.maintenance.due import Compacting
+    from forklake.maintenance.due import OpenCompactions
 
 NamesArgument = Annotated[
     list[str] | None,
@@ -104,7 +104,7 @@ def maintain(
 
     with context.open() as metastore, ExitStack() as stack:
         compacting = _open_compaction(context, stack) if compact else None
-        steps = list(run(metastore, names, seconds=seconds, compacting=compacting))
+        steps = list(run(metastore, names, seconds=seconds, open_compactions=compacting))
 
     def draw() -> Iterator[RenderableType]:
         rows = [
@@ -138,9 +138,9 @@ def maintain(
     context.output.show(document, draw)
 
 
-def _open_compaction(context: CommandContext, stack: ExitStack) -> Compacting:
+def _open_compaction(context: CommandContext, stack: ExitStack) -> OpenCompactions:
     import forklake
-    from forklake.maintenance.due import with_session
+    from forklake.maintenance.due import open_compactions_in
 
     spark = stack.enter_context(forklake.connect())
-    return with_session(spark, context.uri, context.metadata_schema)
+    return open_compactions_in(spark, context.uri, context.metadata_schema)

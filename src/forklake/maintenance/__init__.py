@@ -9,22 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forklake.maintenance.checkpoint_steps import Step, checkpoint
+    from forklake.maintenance.checkpoint_steps import MaintenanceStep, checkpoint
     from forklake.maintenance.cleanup import cleanup_old_files, delete_orphaned_files
-    from forklake.maintenance.compaction import Compacted
-    from forklake.maintenance.ducklake_import import Imported, import_ducklake
+    from forklake.maintenance.compaction import CompactionResult
+    from forklake.maintenance.ducklake_import import DuckLakeImportResult, import_ducklake
     from forklake.maintenance.due import maintain
     from forklake.maintenance.expiry import expire_snapshots
     from forklake.maintenance.file_merges import merge_adjacent_files
     from forklake.maintenance.file_rewrites import rewrite_data_files
-    from forklake.maintenance.flush import Flushed, flush_inlined_data
+    from forklake.maintenance.flush import FlushResult, flush_inlined_data
     from forklake.maintenance.foreign_files import add_data_files
 
 _PLACES = {
-    "Compacted": "compaction",
-    "Flushed": "flush",
-    "Imported": "ducklake_import",
-    "Step": "checkpoint_steps",
+    "CompactionResult": "compaction",
+    "FlushResult": "flush",
+    "DuckLakeImportResult": "ducklake_import",
+    "MaintenanceStep": "checkpoint_steps",
     "add_data_files": "foreign_files",
     "checkpoint": "checkpoint_steps",
     "cleanup_old_files": "cleanup",
@@ -38,10 +38,10 @@ _PLACES = {
 }
 
 __all__ = [
-    "Compacted",
-    "Flushed",
-    "Imported",
-    "Step",
+    "CompactionResult",
+    "DuckLakeImportResult",
+    "FlushResult",
+    "MaintenanceStep",
     "add_data_files",
     "checkpoint",
     "cleanup_old_files",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MaintenanceStep:
     """One executed maintenance operation, with the amount of work and its duration."""
 
     catalog: str
@@ -27,20 +27,20 @@ class Step:
     seconds: float
 
 
-def checkpoint(session: Session, alias: str) -> list[Step]:
+def checkpoint(session: Session, alias: str) -> list[MaintenanceStep]:
     """Flush, expire, merge, rewrite, list, clean up and delete orphans, as the options define."""
     if session.in_transaction:
         raise InvalidInput(
             "A checkpoint cannot run inside a transaction.",
             remedy="Run COMMIT or ROLLBACK first.",
         )
-    return list(steps(writable(session, alias), compactions(session, alias)))
+    return list(run_steps(writable(session, alias), compaction_jobs(session, alias)))
 
 
-Work = Callable[[], int]
+Job = Callable[[], int]
 
 
-def compactions(session: Session, alias: str) -> dict[str, tuple[str, Work]]:
+def compaction_jobs(session: Session, alias: str) -> dict[str, tuple[str, Job]]:
     """Return the operations that need Spark: name -> (unit, function that returns a count)."""
     from forklake.maintenance.file_merges import merge_adjacent_files
     from forklake.maintenance.file_rewrites import rewrite_data_files
@@ -62,27 +62,27 @@ def compactions(session: Session, alias: str) -> dict[str, tuple[str, Work]]:
     }
 
 
-def steps(
+def run_steps(
     catalog: Catalog,
-    compacting: dict[str, tuple[str, Work]] | None = None,
+    compactions: dict[str, tuple[str, Job]] | None = None,
     *,
     until: float | None = None,
-) -> Iterator[Step]:
+) -> Iterator[MaintenanceStep]:
     """Run one operation after another, and yield each once it is done.
 
     No operation starts after `until` (monotonic clock).
     """
-    work: dict[str, tuple[str, Work]] = dict(compacting or {})
-    work["expire_snapshots"] = ("snapshots", lambda: len(catalog.expire_snapshots()))
-    work["cleanup_old_files"] = ("files", lambda: len(catalog.cleanup_old_files()))
-    work["list_files"] = ("tables", lambda: keep_listings(catalog))
-    work["delete_orphaned_files"] = ("files", lambda: len(catalog.delete_orphaned_files()))
+    jobs: dict[str, tuple[str, Job]] = dict(compactions or {})
+    jobs["expire_snapshots"] = ("snapshots", lambda: len(catalog.expire_snapshots()))
+    jobs["cleanup_old_files"] = ("files", lambda: len(catalog.cleanup_old_files()))
+    jobs["list_files"] = ("tables", lambda: keep_listings(catalog))
+    jobs["delete_orphaned_files"] = ("files", lambda: len(catalog.delete_orphaned_files()))
     for operation in _ORDER:
-        if operation in work and (until is None or time.monotonic() < until):
-            unit, run = work[operation]
+        if operation in jobs and (until is None or time.monotonic() < until):
+            unit, run = jobs[operation]
             began = time.monotonic()
             count = run()
-            yield Step(catalog.name, operation, count, unit, time.monotonic() - began)
+            yield MaintenanceStep(catalog.name, operation, count, unit, time.monotonic() - began)
 
 
 _ORDER = (

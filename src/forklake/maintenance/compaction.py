@@ -19,7 +19,7 @@ from forklake.engines.interface import DataEngine
 from forklake.engines.spark.progress import progress
 from forklake.engines.targets import Target
 from forklake.errors import Conflict, Corruption, InvalidInput
-from forklake.maintenance.file_groups import Batch, Group, batched
+from forklake.maintenance.file_groups import Batch, FileGroup, batch_groups
 from forklake.model.changes import ChangeKind
 from forklake.model.entities import Table
 from forklake.model.files import NewDataFile
@@ -42,7 +42,7 @@ _MOST_JOBS = 32  # at the same time
 
 
 @dataclass(frozen=True)
-class SeenTable:
+class CompactionTable:
     """A table at the snapshot from which it is compacted."""
 
     session: Session
@@ -70,7 +70,7 @@ class SeenTable:
         """The name of its schema."""
         return self.seen.state.schema_of(self.table).schema_name
 
-    def changing(self, function: str) -> AbstractContextManager[UnitOfWork]:
+    def open_change(self, function: str) -> AbstractContextManager[UnitOfWork]:
         """Return a change based on the snapshot `seen`, which commits at the end of the block."""
         change = UnitOfWork(self.attachment, CommitInfo(message=function), self.seen)
         return self.session.committing(change)
@@ -87,9 +87,9 @@ class SeenTable:
         return found
 
 
-def seen_tables(
+def select_tables(
     session: Session, alias: str, table: str | Sequence[str] | None, schema: str | None
-) -> Iterator[SeenTable]:
+) -> Iterator[CompactionTable]:
     """Yield the selected tables with auto_compact, each read when the caller gets to it."""
     if session.in_transaction:
         raise InvalidInput(
@@ -98,16 +98,16 @@ def seen_tables(
         )
     attachment = session.attachment(alias)
     attachment.require_writable()
-    for named in _asked(attachment, table, schema):
+    for named in _find_tables(attachment, table, schema):
         seen = attachment.catalog.now()
         found = seen.state.get(TABLE, (named.table_id,))
         if isinstance(found, Table):
-            one = SeenTable(session, attachment, seen, found)
-            if one.target.option("auto_compact") == "true":
-                yield one
+            selected = CompactionTable(session, attachment, seen, found)
+            if selected.target.option("auto_compact") == "true":
+                yield selected
 
 
-def _asked(
+def _find_tables(
     attachment: Attachment, table: str | Sequence[str] | None, schema: str | None
 ) -> list[Table]:
     state = attachment.catalog.now().state
@@ -128,7 +128,7 @@ def _asked(
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     """Result for one table: files read, written, and skipped because of concurrent commits."""
 
     schema_name: str
@@ -144,45 +144,48 @@ class Compaction:
 
     function: str
     kind: ChangeKind
-    choose: Callable[[SeenTable], list[Group]]
+    choose: Callable[[CompactionTable], list[FileGroup]]
     max_compacted_files: int | None = None
 
-    def run(self, tables: Iterable[SeenTable]) -> list[Compacted]:
+    def run(self, tables: Iterable[CompactionTable]) -> list[CompactionResult]:
         """Compact tables, and return the results of those that had files to compact."""
-        done: list[tuple[SeenTable, list[Future[_Done]]]] = []
+        started_by_table: list[tuple[CompactionTable, list[Future[_BatchResult]]]] = []
         with _Jobs() as jobs:
             for table in tables:
                 started = [
-                    jobs.start(table.engine, partial(self._compact, table, batch))
-                    for batch in self._batches(table)
+                    jobs.start(table.engine, partial(self._compact_batch, table, batch))
+                    for batch in self._plan_batches(table)
                 ]
                 if started:
-                    done.append((table, started))
+                    started_by_table.append((table, started))
             jobs.finish()
-        return [_summary(table, [one.result() for one in started]) for table, started in done]
+        return [
+            _summarize(table, [one.result() for one in started])
+            for table, started in started_by_table
+        ]
 
-    def _batches(self, table: SeenTable) -> list[Batch]:
+    def _plan_batches(self, table: CompactionTable) -> list[Batch]:
         groups = self.choose(table)[: self.max_compacted_files]
         rows = table.seen.state.beneath(PARTITION, table.table.table_id)
         current = rows[0].partition_id if rows else None
-        return list(batched(groups, current, table.file_size))
+        return list(batch_groups(groups, current, table.file_size))
 
-    def _compact(self, table: SeenTable, batch: Batch) -> _Done:
+    def _compact_batch(self, table: CompactionTable, batch: Batch) -> _BatchResult:
         files = [file for group in batch for file in group.files]
         try:
             with (
                 progress(f"{self.function} of {table.table.table_name}"),
-                table.changing(self.function) as change,
+                table.open_change(self.function) as change,
             ):
-                new = _moved(table, change, batch)
+                new = _move_rows(table, change, batch)
                 old = [one.file for one in files]
                 change.transaction.compact(table.table, self.kind, files=old, data_files=new)
         except Conflict:
-            return _Done(skipped=len(files))
-        return _Done(len(files), len(new))
+            return _BatchResult(skipped=len(files))
+        return _BatchResult(len(files), len(new))
 
 
-def _moved(table: SeenTable, change: UnitOfWork, batch: Batch) -> list[NewDataFile]:
+def _move_rows(table: CompactionTable, change: UnitOfWork, batch: Batch) -> list[NewDataFile]:
     """Write the live rows of a batch to new files, and return these."""
     files = [file for group in batch for file in group.files if file.live_rows]
     if not files:
@@ -206,7 +209,9 @@ def _moved(table: SeenTable, change: UnitOfWork, batch: Batch) -> list[NewDataFi
     return [replace(one, partition_id=partition_id, partition_values=values) for one in new]
 
 
-def _require_all(files: Sequence[ScanFile], new: Sequence[NewDataFile], table: SeenTable) -> None:
+def _require_all(
+    files: Sequence[ScanFile], new: Sequence[NewDataFile], table: CompactionTable
+) -> None:
     """Raise Corruption if the new files lack rows, so that the batch is not committed."""
     expected, found = sum(one.live_rows for one in files), sum(one.record_count for one in new)
     if found < expected:
@@ -218,19 +223,19 @@ def _require_all(files: Sequence[ScanFile], new: Sequence[NewDataFile], table: S
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _BatchResult:
     processed: int = 0
     created: int = 0
     skipped: int = 0
 
 
-def _summary(table: SeenTable, done: Sequence[_Done]) -> Compacted:
-    return Compacted(
+def _summarize(table: CompactionTable, results: Sequence[_BatchResult]) -> CompactionResult:
+    return CompactionResult(
         table.schema_name,
         table.table.table_name,
-        sum(one.processed for one in done),
-        sum(one.created for one in done),
-        sum(one.skipped for one in done),
+        sum(one.processed for one in results),
+        sum(one.created for one in results),
+        sum(one.skipped for one in results),
     )
 
 
@@ -242,9 +247,9 @@ class _Jobs:
     """Runner of concurrent jobs: as many as the engine runs at once, since each has one task."""
 
     _pool: ThreadPoolExecutor | None = None
-    _started: list[Future[_Done]] = field(default_factory=list)
+    _started: list[Future[_BatchResult]] = field(default_factory=list)
 
-    def start(self, engine: DataEngine, job: Callable[[], _Done]) -> Future[_Done]:
+    def start(self, engine: DataEngine, job: Callable[[], _BatchResult]) -> Future[_BatchResult]:
         """Submit a job. It starts when a slot is free."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(_count_slots(engine), "forklake-compaction")

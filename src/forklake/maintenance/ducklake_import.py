@@ -21,13 +21,13 @@ from forklake.files.locations import normalize_data_path
 from forklake.files.paths import resolve
 from forklake.files.systems import remove
 from forklake.maintenance.ducklake.catalog_writer import has_folder, past_snapshots, write_catalog
-from forklake.maintenance.ducklake.definitions import Definitions
-from forklake.maintenance.ducklake.deletes import Deletes
-from forklake.maintenance.ducklake.files import DataFiles
-from forklake.maintenance.ducklake.gathered import Gathered
-from forklake.maintenance.ducklake.numbers import Numbers
-from forklake.maintenance.ducklake.rows import InlinedRows
-from forklake.maintenance.ducklake.source import Source, open_source
+from forklake.maintenance.ducklake.definitions import DefinitionReader
+from forklake.maintenance.ducklake.deletes import DeleteReader
+from forklake.maintenance.ducklake.files import DataFileReader
+from forklake.maintenance.ducklake.id_map import IdMap
+from forklake.maintenance.ducklake.imported_rows import ImportedRows
+from forklake.maintenance.ducklake.rows import InlinedRowReader
+from forklake.maintenance.ducklake.source import DuckLakeSource, open_source
 from forklake.maintenance.ducklake.statistics import Statistics
 from forklake.model.ids import NO_CATALOG, UNCOMMITTED
 from forklake.model.names import checked_catalog_name
@@ -46,7 +46,7 @@ _NAMESPACE = uuid.UUID("a1c9a3f0-6f3c-4c57-9d3b-6f1f0f6f6c9e")
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class DuckLakeImportResult:
     """An imported catalog, with the numbers of imported objects."""
 
     catalog: Catalog
@@ -63,7 +63,7 @@ def import_ducklake(
     data_path: str | None = None,
     source_data_path: str | None = None,
     metadata_schema: str | None = None,
-) -> Imported:
+) -> DuckLakeImportResult:
     """Import a DuckLake as a new catalog that shares its files.
 
     Args:
@@ -73,40 +73,44 @@ def import_ducklake(
         source_data_path: folder of its data files, if they were moved.
         metadata_schema: the database schema of its metadata.
     """
-    row = _planned(metastore, name, data_path)
+    row = _plan_catalog(metastore, name, data_path)
     with open_source(source_uri, metadata_schema) as source:
         snapshots = sorted(
             source.rows("ducklake_snapshot"), key=lambda one: int(one["snapshot_id"])
         )
         past = past_snapshots(snapshots, source.rows("ducklake_snapshot_changes"))
-        numbers = Numbers([one["snapshot_id"] for one in snapshots])
-        definitions = Definitions(
-            source, numbers, Gathered(), source_data_path or _data_path(source)
+        ids = IdMap([one["snapshot_id"] for one in snapshots])
+        definitions = DefinitionReader(
+            source, ids, ImportedRows(), source_data_path or _read_data_path(source)
         )
-        deletes = Deletes(definitions, Statistics(definitions), _folder(row), row.path + _DELETES)
-        _gather(definitions, deletes)
+        deletes = DeleteReader(
+            definitions, Statistics(definitions), _delete_folder(row), row.path + _DELETES
+        )
+        _collect_rows(definitions, deletes)
         reached("import.gathered")
         try:
-            made = write_catalog(metastore.database, row, past, numbers, definitions.gathered)
+            created = write_catalog(metastore.database, row, past, ids, definitions.imported)
         except _REFUSALS:
-            remove(deletes.written)
+            remove(deletes.written_paths)
             raise
-    _, files = definitions.gathered.rows.get("ducklake_data_file", ((), []))
-    return Imported(Catalog(metastore, made), len(past), len(definitions.tables), len(files))
+    _, files = definitions.imported.rows.get("ducklake_data_file", ((), []))
+    return DuckLakeImportResult(
+        Catalog(metastore, created), len(past), len(definitions.tables), len(files)
+    )
 
 
-def _gather(definitions: Definitions, deletes: Deletes) -> None:
+def _collect_rows(definitions: DefinitionReader, deletes: DeleteReader) -> None:
     try:
         definitions.gather()
-        DataFiles(definitions, deletes.statistics, deletes).gather()
-        InlinedRows(definitions, deletes.statistics).gather()
+        DataFileReader(definitions, deletes.statistics, deletes).gather()
+        InlinedRowReader(definitions, deletes.statistics).gather()
         deletes.statistics.gather()
     except BaseException:
-        remove(deletes.written)
+        remove(deletes.written_paths)
         raise
 
 
-def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogRow:
+def _plan_catalog(metastore: Metastore, name: str, data_path: str | None) -> CatalogRow:
     checked = checked_catalog_name(name)
     path = None if data_path is None else normalize_data_path(data_path)
     with metastore.database.reading() as connection:
@@ -114,24 +118,24 @@ def _planned(metastore: Metastore, name: str, data_path: str | None) -> CatalogR
             raise taken([checked])
         if path is not None:
             refuse_overlap(connection, path)  # before files are written there
-        folder = _free_folder(connection, checked)
+        folder = _find_free_folder(connection, checked)
     unique = str(uuid.uuid4())
     return CatalogRow(NO_CATALOG, unique, checked, UNCOMMITTED, None, None, path, folder)
 
 
-def _free_folder(connection: Connection, name: str) -> str:
+def _find_free_folder(connection: Connection, name: str) -> str:
     """Return the first folder for a name that no catalog uses or used."""
     folders = (str(uuid.uuid5(_NAMESPACE, f"{number} {name}")) for number in count())
     return next(f"{one}/" for one in folders if not has_folder(connection, f"{one}/"))
 
 
-def _folder(row: CatalogRow) -> str | None:
+def _delete_folder(row: CatalogRow) -> str | None:
     if row.data_path is None:
         return None
     return resolve(row.data_path, row.path + _DELETES, is_relative=True)
 
 
-def _data_path(source: Source) -> str:
+def _read_data_path(source: DuckLakeSource) -> str:
     for row in source.rows("ducklake_metadata"):
         if row["key"] == "data_path":
             return str(row["value"])

@@ -18,7 +18,7 @@ Partition = tuple[PartitionId | None, tuple[str | None, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FileGroup:
     """Files of one partition that are merged into one, in the order in which they were added."""
 
     partition: Partition
@@ -27,7 +27,7 @@ class Group:
     @property
     def size(self) -> int:
         """Estimated bytes of their live rows."""
-        return sum(map(live_bytes, self.files))
+        return sum(map(estimate_live_bytes, self.files))
 
     @property
     def rows(self) -> int:
@@ -39,22 +39,22 @@ class Group:
         return max(1, ceil(self.rows / max(1, ceil(self.size / target))))
 
 
-Batch = tuple[Group, ...]
+Batch = tuple[FileGroup, ...]
 
 
-def live_bytes(file: ScanFile) -> int:
+def estimate_live_bytes(file: ScanFile) -> int:
     """Return the estimated bytes of the live rows of a file."""
     return ceil(file.file.content_bytes * file.live_rows / max(1, file.file.record_count))
 
 
-def grouped(
+def group_files(
     files: Iterable[ScanFile],
     values: Mapping[DataFileId, tuple[str | None, ...]],
     target: int,
     *,
-    least: int = 1,
-) -> list[Group]:
-    """Group files by partition, in groups of at least `least` files and at most `target` bytes.
+    minimum: int = 1,
+) -> list[FileGroup]:
+    """Group files by partition, in groups of at least `minimum` files and at most `target` bytes.
 
     A file that exceeds the target size forms its own group.
     """
@@ -63,34 +63,34 @@ def grouped(
         number, partition_id = file.file.data_file_id, file.file.partition_id
         parts.setdefault((partition_id, values.get(number, ())), []).append(file)
     return [
-        Group(partition, tuple(members))
+        FileGroup(partition, tuple(members))
         for partition, part in parts.items()
-        for members in _filled(part, target)
-        if len(members) >= least
+        for members in _fill_groups(part, target)
+        if len(members) >= minimum
     ]
 
 
-def _filled(files: Sequence[ScanFile], target: int) -> Iterator[list[ScanFile]]:
+def _fill_groups(files: Sequence[ScanFile], target: int) -> Iterator[list[ScanFile]]:
     members: list[ScanFile] = []
     size = 0
     for file in files:
-        if members and size + live_bytes(file) > target:
+        if members and size + estimate_live_bytes(file) > target:
             yield members
             members, size = [], 0
         members.append(file)
-        size += live_bytes(file)
+        size += estimate_live_bytes(file)
     if members:
         yield members
 
 
-def batched(
-    groups: Iterable[Group], current: PartitionId | None, target: int
-) -> Iterator[tuple[Group, ...]]:
+def batch_groups(
+    groups: Iterable[FileGroup], current: PartitionId | None, target: int
+) -> Iterator[tuple[FileGroup, ...]]:
     """Combine groups into batches of at most `target` bytes, with at most one group per partition.
 
     Only groups of the current partitioning are combined: the writer can separate only these.
     """
-    batch: list[Group] = []
+    batch: list[FileGroup] = []
     for group in groups:
         is_current = current is not None and group.partition[0] == current
         if not is_current:

@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forklake.errors import InvalidInput
-from forklake.maintenance.compaction import Compacted, Compaction, SeenTable, seen_tables
-from forklake.maintenance.file_groups import Group, grouped
+from forklake.maintenance.compaction import (
+    Compaction,
+    CompactionResult,
+    CompactionTable,
+    select_tables,
+)
+from forklake.maintenance.file_groups import FileGroup, group_files
 from forklake.model.changes import ChangeKind
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ def merge_adjacent_files(
     min_file_size: int | None = None,
     max_file_size: int | None = None,
     max_compacted_files: int | None = None,
-) -> list[Compacted]:
+) -> list[CompactionResult]:
     """Merge small files of one partition, up to target_file_size. Rows do not change.
 
     Args:
@@ -40,14 +45,14 @@ def merge_adjacent_files(
             remedy="Pass a smaller min_file_size or a larger max_file_size.",
         )
 
-    def choose(one: SeenTable) -> list[Group]:
+    def choose(one: CompactionTable) -> list[FileGroup]:
         sizes = range(min_file_size or 0, max_file_size or one.file_size)
         files = [
             file
             for file in one.seen.scan_files(one.table)
             if file.file.file_size_bytes in sizes and not file.has_deletes
         ]
-        return grouped(files, one.partition_values(files), one.file_size, least=2)
+        return group_files(files, one.partition_values(files), one.file_size, minimum=2)
 
-    way = Compaction("merge_adjacent_files", ChangeKind.MERGED, choose, max_compacted_files)
-    return way.run(seen_tables(session, alias, table, schema))
+    compaction = Compaction("merge_adjacent_files", ChangeKind.MERGED, choose, max_compacted_files)
+    return compaction.run(select_tables(session, alias, table, schema))

@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forklake.errors import InvalidInput
-from forklake.maintenance.compaction import Compacted, Compaction, SeenTable, seen_tables
-from forklake.maintenance.file_groups import Group, grouped
+from forklake.maintenance.compaction import (
+    Compaction,
+    CompactionResult,
+    CompactionTable,
+    select_tables,
+)
+from forklake.maintenance.file_groups import FileGroup, group_files
 from forklake.model.changes import ChangeKind
 
 if TYPE_CHECKING:
@@ -22,7 +27,7 @@ def rewrite_data_files(
     *,
     delete_threshold: float | None = None,
     max_compacted_files: int | None = None,
-) -> list[Compacted]:
+) -> list[CompactionResult]:
     """Rewrite files with many deleted rows. Files without live rows end and are not replaced.
 
     Args:
@@ -38,7 +43,7 @@ def rewrite_data_files(
             remedy="Pass the minimum fraction of deleted rows, such as 0.1.",
         )
 
-    def choose(one: SeenTable) -> list[Group]:
+    def choose(one: CompactionTable) -> list[FileGroup]:
         threshold = delete_threshold
         if threshold is None:
             threshold = float(one.target.option("rewrite_delete_threshold") or 0)
@@ -47,7 +52,7 @@ def rewrite_data_files(
             for file in one.seen.scan_files(one.table)
             if 0 < file.deleted_rows >= threshold * file.file.record_count
         ]
-        return grouped(files, one.partition_values(files), one.file_size)
+        return group_files(files, one.partition_values(files), one.file_size)
 
-    way = Compaction("rewrite_data_files", ChangeKind.REWRITTEN, choose, max_compacted_files)
-    return way.run(seen_tables(session, alias, table, schema))
+    compaction = Compaction("rewrite_data_files", ChangeKind.REWRITTEN, choose, max_compacted_files)
+    return compaction.run(select_tables(session, alias, table, schema))

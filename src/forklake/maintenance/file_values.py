@@ -23,11 +23,11 @@ _BATCH = 65_536
 _INFINITE = {"INT32": 2**31 - 1, "INT64": 2**63 - 1}
 
 
-def must_be_read(held: str, column: str) -> bool:
+def needs_value_check(file_type: str, column_type: str) -> bool:
     """Return whether only some values of a file type are valid in a column type."""
-    if column in _MICROSECONDS:
-        return held != column
-    return (held, column) == ("varchar", "json")
+    if column_type in _MICROSECONDS:
+        return file_type != column_type
+    return (file_type, column_type) == ("varchar", "json")
 
 
 def require_values(path: str, columns: Mapping[str, Field]) -> None:
@@ -38,8 +38,8 @@ def require_values(path: str, columns: Mapping[str, Field]) -> None:
         file = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
         for name, field in columns.items():
             for batch in file.iter_batches(_BATCH, columns=[name]):
-                for values in _leaves(batch.column(0)):
-                    wrong = _misfit(field)(values)
+                for values in _leaf_arrays(batch.column(0)):
+                    wrong = _misfit_finder(field)(values)
                     if wrong is not None:
                         raise _invalid(path, field, f"a value that does not fit: {wrong}")
 
@@ -55,20 +55,22 @@ def require_finite(path: str, metadata: Any, columns: Mapping[str, Field]) -> No
             if field is None or not is_moment or not chunk.is_stats_set:
                 continue
             limit = _INFINITE.get(chunk.physical_type)
-            found = chunk.statistics
+            statistics = chunk.statistics
             if (
                 limit
-                and found.has_min_max
-                and (found.max_raw == limit or found.min_raw in (-limit, -limit - 1))
+                and statistics.has_min_max
+                and (statistics.max_raw == limit or statistics.min_raw in (-limit, -limit - 1))
             ):
                 raise _invalid(path, field, "infinity, which Spark does not support")
 
 
-def _misfit(field: Field) -> Callable[[pa.Array], Any]:
-    return _not_json if field.type == "json" else lambda values: _not_whole(values, field)
+def _misfit_finder(field: Field) -> Callable[[pa.Array], Any]:
+    return (
+        _find_invalid_json if field.type == "json" else lambda values: _find_fraction(values, field)
+    )
 
 
-def _not_whole(values: pa.Array, field: Field) -> Any:
+def _find_fraction(values: pa.Array, field: Field) -> Any:
     size = _MICROSECONDS[field.type]
     micros = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
     rest = pc.subtract(micros, pc.multiply(pc.divide(micros, size), size))
@@ -76,7 +78,7 @@ def _not_whole(values: pa.Array, field: Field) -> Any:
     return found[0].as_py() if len(found) else None
 
 
-def _not_json(values: pa.Array) -> Any:
+def _find_invalid_json(values: pa.Array) -> Any:
     with calculator() as cursor:
         cursor.register("given", pa.table({"c": values}))
         found = cursor.execute(
@@ -85,18 +87,18 @@ def _not_json(values: pa.Array) -> Any:
     return None if found is None else str(found[0])[:100]
 
 
-def _leaves(values: pa.Array) -> Iterator[pa.Array]:
+def _leaf_arrays(values: pa.Array) -> Iterator[pa.Array]:
     """Yield the innermost arrays of lists, maps and structs."""
     kind = values.type
     if pa.types.is_map(kind):
         # The file may have been read with only the keys, only the values, or both.
-        yield from _leaves(values.keys)
-        yield from _leaves(values.items)
+        yield from _leaf_arrays(values.keys)
+        yield from _leaf_arrays(values.items)
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        yield from _leaves(values.flatten())
+        yield from _leaf_arrays(values.flatten())
     elif pa.types.is_struct(kind):
         for at in range(kind.num_fields):
-            yield from _leaves(values.field(at))
+            yield from _leaf_arrays(values.field(at))
     else:
         yield values
 

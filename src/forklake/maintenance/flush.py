@@ -11,7 +11,7 @@ import pyarrow as pa
 from forklake.engines.local.delete_files import DeleteFiles
 from forklake.engines.spark.progress import progress
 from forklake.errors import Conflict
-from forklake.maintenance.compaction import SeenTable, seen_tables
+from forklake.maintenance.compaction import CompactionTable, select_tables
 from forklake.model.changes import ChangeKind
 from forklake.model.entities import InlinedRow
 from forklake.model.files import NewDataFile, NewDeleteFile
@@ -27,7 +27,7 @@ _EVER = SnapshotId(0)  # older than every file
 
 
 @dataclass(frozen=True, slots=True)
-class Flushed:
+class FlushResult:
     """Result for one table: numbers of flushed rows and deletes.
 
     `was_skipped`: a concurrent commit changed some of them, so nothing was flushed.
@@ -45,16 +45,16 @@ def flush_inlined_data(
     alias: str,
     schema_name: str | None = None,
     table_name: str | Sequence[str] | None = None,
-) -> list[Flushed]:
+) -> list[FlushResult]:
     """Write inlined rows to data files, and inlined deletes to delete files.
 
     Rows that only older snapshots see stay in the metastore.
     """
-    flushed = map(_flush, seen_tables(session, alias, table_name, schema_name))
+    flushed = map(_flush_table, select_tables(session, alias, table_name, schema_name))
     return [one for one in flushed if one is not None]
 
 
-def _flush(table: SeenTable) -> Flushed | None:
+def _flush_table(table: CompactionTable) -> FlushResult | None:
     stored = [field.as_stored() for field in table.target.fields]
     rows = table.seen.inlined_rows(table.table, stored)
     special = table.seen.outline(table.table, before=_EVER).special
@@ -65,23 +65,23 @@ def _flush(table: SeenTable) -> Flushed | None:
     try:
         with (
             progress(f"{_FUNCTION} of {name}"),
-            table.changing(_FUNCTION) as change,
+            table.open_change(_FUNCTION) as change,
         ):
             change.transaction.compact(
                 table.table,
                 ChangeKind.FLUSHED,
                 rows=rows,
-                data_files=_data_files(table, change, rows),
-                delete_files=_delete_files(table, change, files),
+                data_files=_write_data_files(table, change, rows),
+                delete_files=_write_delete_files(table, change, files),
             )
     except Conflict:
-        return Flushed(table.schema_name, name, 0, was_skipped=True)
+        return FlushResult(table.schema_name, name, 0, was_skipped=True)
     deletes = sum(len(file.deleted_positions) for file in files)
-    return Flushed(table.schema_name, name, len(rows), deletes)
+    return FlushResult(table.schema_name, name, len(rows), deletes)
 
 
-def _data_files(
-    table: SeenTable, change: UnitOfWork, rows: Sequence[InlinedRow]
+def _write_data_files(
+    table: CompactionTable, change: UnitOfWork, rows: Sequence[InlinedRow]
 ) -> list[NewDataFile]:
     if not rows:
         return []
@@ -89,8 +89,8 @@ def _data_files(
     return table.engine.writer.write_files(change, table.target, found, row_ids=False)
 
 
-def _delete_files(
-    table: SeenTable, change: UnitOfWork, files: Sequence[ScanFile]
+def _write_delete_files(
+    table: CompactionTable, change: UnitOfWork, files: Sequence[ScanFile]
 ) -> list[NewDeleteFile]:
     if not files:
         return []

@@ -21,7 +21,7 @@ from forklake.files.file_search import found_files
 from forklake.files.footers import new_data_file
 from forklake.files.paths import NO_VALUE
 from forklake.files.systems import file_system, for_each_file, is_local
-from forklake.maintenance.file_values import must_be_read, require_finite, require_values
+from forklake.maintenance.file_values import needs_value_check, require_finite, require_values
 from forklake.maintenance.foreign_types import require_fit, source_type
 from forklake.model.fields import Field
 from forklake.model.files import LINEAGE, ColumnBounds, MappedName, NewDataFile
@@ -39,7 +39,7 @@ _PARTS = {"year": range(1, 10_000), "month": range(1, 13), "day": range(1, 32), 
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AllowedDifferences:
     """Allowed differences between the files and the table.
 
     Args:
@@ -71,16 +71,16 @@ def add_data_files(
     Args:
         paths: files, folders or patterns such as `s3://bucket/year=*/*.parquet`. A file that is
             named twice is added once.
-        allow_missing, ignore_extra_columns, hive_partitioning: see `Rules`.
+        allow_missing, ignore_extra_columns, hive_partitioning: see `AllowedDifferences`.
         take_ownership: the lake owns the files, and deletes them when no snapshot needs them.
     """
-    named = [paths] if isinstance(paths, str) else list(paths)
-    if not named:
+    patterns = [paths] if isinstance(paths, str) else list(paths)
+    if not patterns:
         raise InvalidInput(
             "No file to add was given.", remedy="Pass at least one file, folder or pattern."
         )
-    rules = Rules(allow_missing, ignore_extra_columns, hive_partitioning)
-    place = _place(session, alias, table, schema)
+    allowed = AllowedDifferences(allow_missing, ignore_extra_columns, hive_partitioning)
+    place = _resolve_table(session, alias, table, schema)
     with session.changing(place.attachment) as change:
         found = session.find_table(change.transaction, place)
         target = Target(place.attachment, change.transaction.state, found)
@@ -91,18 +91,18 @@ def add_data_files(
                 " add are not.",
                 remedy="Insert the rows of the files with INSERT INTO … SELECT.",
             )
-        files = list(dict.fromkeys(map(_canonical, found_files(named))))
-        looks = for_each_file(lambda path: _Look(target, path, rules).described(), files)
+        files = list(dict.fromkeys(map(_canonical_path, found_files(patterns))))
+        matches = for_each_file(lambda path: _FileMatch(target, path, allowed).match(), files)
         mappings = {
             names: change.transaction.add_name_mapping(found, names, is_owned=take_ownership)
-            for names in dict.fromkeys(names for names, _ in looks)
+            for names in dict.fromkeys(names for names, _ in matches)
         }
-        new = [replace(file, mapping_id=mappings[names]) for names, file in looks]
+        new = [replace(file, mapping_id=mappings[names]) for names, file in matches]
         change.transaction.add_data_files(found, new)
     return files
 
 
-def _place(
+def _resolve_table(
     session: Session, alias: str, table: str | Sequence[str], schema: str | None
 ) -> TableName:
     *before, name = split_name(table)
@@ -115,7 +115,7 @@ def _place(
     return session.resolve((alias, inside, name))
 
 
-def _canonical(path: str) -> str:
+def _canonical_path(path: str) -> str:
     """Return the unique form of a path, so that a file that is named twice is added once."""
     return os.path.normpath(file_system(path)[1]) if is_local(path) else path
 
@@ -133,29 +133,29 @@ def _folder_keys(path: str) -> dict[str, tuple[str, str | None]]:
 
 
 @dataclass(slots=True)
-class _Look:
+class _FileMatch:
     """Comparison of one file with the table that it is added to."""
 
     target: Target
     path: str
-    rules: Rules
+    allowed: AllowedDifferences
     names: list[MappedName] = field(default_factory=list)
     leaves: dict[str, Field] = field(default_factory=dict)  # of the footer, by path
     to_read: dict[str, Field] = field(default_factory=dict)  # columns whose values must be checked
-    from_folders: list[Field] = field(default_factory=list)
+    folder_columns: list[Field] = field(default_factory=list)
     keys: Mapping[str, tuple[str, str | None]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.keys = _folder_keys(self.path)
 
-    def described(self) -> tuple[tuple[MappedName, ...], NewDataFile]:
+    def match(self) -> tuple[tuple[MappedName, ...], NewDataFile]:
         """Return the name mapping of the file, and the file. Raise InvalidInput on a mismatch."""
         contents = read_contents(self.path)
         self._match_columns(contents.nodes)
         require_finite(self.path, contents.metadata, self.leaves)
         require_values(self.path, self.to_read)
         footer = contents.footer(self.leaves)
-        constant = [self._constant(one, footer.record_count) for one in self.from_folders]
+        constant = [self._constant_bounds(one, footer.record_count) for one in self.folder_columns]
         footer = replace(footer, bounds=(*footer.bounds, *constant))
         bounds = {one.column_id: one for one in footer.bounds}
         self._refuse_nulls(bounds)
@@ -176,31 +176,31 @@ class _Look:
     # Columns
 
     def _match_columns(self, nodes: Sequence[Node]) -> None:
-        there = self._by_name(nodes, "")
+        nodes_by_name = self._nodes_by_name(nodes, "")
         for name in LINEAGE:
-            if folded(name) in there:
+            if folded(name) in nodes_by_name:
                 raise self._invalid(
                     f"has the column '{name}', which holds row ids of another lake",
                     "Import that lake with `forklake import-ducklake`, or insert the rows.",
                 )
-        asked = self.rules.hive_partitioning
+        hive = self.allowed.hive_partitioning
         for one in self.target.fields:
-            node = there.pop(folded(one.name), None)
-            if folded(one.name) in self.keys and asked is not False and (asked or node is None):
+            node = nodes_by_name.pop(folded(one.name), None)
+            if folded(one.name) in self.keys and hive is not False and (hive or node is None):
                 self.names.append(MappedName(self.keys[folded(one.name)][0], one.column_id, True))
-                self.from_folders.append(one)
+                self.folder_columns.append(one)
             elif node is not None:
-                self._match(one, node, one.name, None)
+                self._match_column(one, node, one.name, None)
             else:
-                self._miss(one, one.name)
-        if asked and not self.from_folders:
+                self._accept_missing(one, one.name)
+        if hive and not self.folder_columns:
             raise self._invalid(
                 "is not in a folder `key=value` whose key is a column of the table",
                 "Remove hive_partitioning.",
             )
-        self._refuse_extra(there, "")
+        self._refuse_extra(nodes_by_name, "")
 
-    def _match(self, one: Field, node: Node, name: str, parent: int | None) -> None:
+    def _match_column(self, one: Field, node: Node, name: str, parent: int | None) -> None:
         """Map a column and its nested fields; names of list elements, keys, values may differ."""
         if bool(one.fields) != bool(node.nodes) or (one.fields and one.type != node.type):
             require_fit(self.path, name, node.type, one.type)
@@ -210,33 +210,33 @@ class _Look:
             read = source_type(node.type, one.type)
             self.names.append(MappedName(node.name, one.column_id, False, read, parent))
             self.leaves[node.path] = one
-            if must_be_read(node.type, one.type):
+            if needs_value_check(node.type, one.type):
                 self.to_read[node.path] = one
             return
         self.names.append(MappedName(node.name, one.column_id, parent=parent))
         if one.type != "struct":
             for part, inner in zip(one.fields, node.nodes, strict=True):
-                self._match(part, inner, f"{name}.{part.name}", position)
+                self._match_column(part, inner, f"{name}.{part.name}", position)
             return
-        there = self._by_name(node.nodes, f"{name}.")
-        if not there.keys() & {folded(part.name) for part in one.fields}:
+        nodes_by_name = self._nodes_by_name(node.nodes, f"{name}.")
+        if not nodes_by_name.keys() & {folded(part.name) for part in one.fields}:
             raise self._invalid(
                 f"has none of the fields of '{name}'",
                 "Write the file with at least one of these fields.",
             )
         for part in one.fields:
-            found = there.pop(folded(part.name), None)
+            found = nodes_by_name.pop(folded(part.name), None)
             if found is not None:
-                self._match(part, found, f"{name}.{part.name}", position)
+                self._match_column(part, found, f"{name}.{part.name}", position)
             else:
-                self._miss(part, f"{name}.{part.name}")
+                self._accept_missing(part, f"{name}.{part.name}")
                 # Map it to a name that is not in the file: the name of the field itself could be
                 # another column of the file.
                 absent = f"_ducklake_missing_{int(part.column_id)}"
                 self.names.append(MappedName(absent, part.column_id, parent=position))
-        self._refuse_extra(there, f"{name}.")
+        self._refuse_extra(nodes_by_name, f"{name}.")
 
-    def _by_name(self, nodes: Sequence[Node], prefix: str) -> dict[str, Node]:
+    def _nodes_by_name(self, nodes: Sequence[Node], prefix: str) -> dict[str, Node]:
         found = {folded(node.name): node for node in nodes}
         if len(found) < len(nodes):
             names = [folded(node.name) for node in nodes]
@@ -244,8 +244,8 @@ class _Look:
             raise self._invalid(f"has the column '{prefix}{twice}' twice", "Rename one of them.")
         return found
 
-    def _miss(self, one: Field, name: str) -> None:
-        if not self.rules.allow_missing:
+    def _accept_missing(self, one: Field, name: str) -> None:
+        if not self.allowed.allow_missing:
             raise self._invalid(
                 f'lacks a column: column "{name}" exists in table'
                 f" '{self.target.table.table_name}' and was not found in file",
@@ -258,7 +258,7 @@ class _Look:
             )
 
     def _refuse_extra(self, extra: Mapping[str, Node], prefix: str) -> None:
-        if extra and not self.rules.ignore_extra_columns:
+        if extra and not self.allowed.ignore_extra_columns:
             name = prefix + next(iter(extra.values())).name
             raise self._invalid(
                 f"has the column '{name}', which is not in table '{self.target.table.table_name}'",
@@ -277,13 +277,13 @@ class _Look:
 
     # Folders
 
-    def _constant(self, one: Field, rows: int) -> ColumnBounds:
+    def _constant_bounds(self, one: Field, rows: int) -> ColumnBounds:
         """Return the statistics of a column whose value comes from a folder name."""
-        text = self._value(one.name, one.type)
+        text = self._folder_value(one.name, one.type)
         is_nan = False if one.type.startswith("float") else None
         return ColumnBounds.of_constant(one.column_id, text, rows, contains_nan=is_nan)
 
-    def _value(self, key: str, kind: str) -> str | None:
+    def _folder_value(self, key: str, kind: str) -> str | None:
         """Return the value of a key in the canonical text of a type."""
         _, text = self.keys[folded(key)]
         if text is None:
@@ -304,9 +304,9 @@ class _Look:
         if folded(key.folder) not in self.keys:
             raise self._wrong_partition(f"no folder has a name {key.folder}=…")
         if key.transform == IDENTITY:
-            value = self._value(key.folder, key.field.type)
+            value = self._folder_value(key.folder, key.field.type)
         else:
-            value = self._value(key.folder, "int64")
+            value = self._folder_value(key.folder, "int64")
             if value is not None and int(value) not in _PARTS[key.transform]:
                 raise self._wrong_partition(f"{value} is not a valid {key.transform}")
         known = bounds.get(key.field.column_id)

@@ -24,46 +24,45 @@ _NOT_READ = {
 }
 
 
-def fits(held: str, column: str) -> bool:
+def fits(file_type: str, column_type: str) -> bool:
     """Return whether all values of a file type are valid in a column type."""
-    if held == column or any({held, column} <= kinds for kinds in _ALIKE):
+    if file_type == column_type or any({file_type, column_type} <= kinds for kinds in _ALIKE):
         return True
-    if held in INTEGER_RANGES and column in INTEGER_RANGES:
-        low, high = INTEGER_RANGES[column]
-        least, greatest = INTEGER_RANGES[held]
+    if file_type in INTEGER_RANGES and column_type in INTEGER_RANGES:
+        low, high = INTEGER_RANGES[column_type]
+        least, greatest = INTEGER_RANGES[file_type]
         return low <= least and greatest <= high
-    if held.startswith("decimal") or (held, column) == ("float32", "float64"):
-        return is_wider(held, column)
+    if file_type.startswith("decimal") or (file_type, column_type) == ("float32", "float64"):
+        return is_wider(file_type, column_type)
     return False
 
 
-def source_type(held: str, column: str) -> str | None:
+def source_type(file_type: str, column_type: str) -> str | None:
     """Return the type to read before a cast to the column type, or None if no cast is needed."""
-    if any({held, column} <= kinds for kinds in _ALIKE):
+    if any({file_type, column_type} <= kinds for kinds in _ALIKE):
         return None
-    read = read_as(held)
-    return None if read == column else read
+    read = readable_type(file_type)
+    return None if read == column_type else read
 
 
-def read_as(held: str) -> str:
+def readable_type(file_type: str) -> str:
     """Return the type that Spark reads for a file type."""
-    return _READ_AS.get(held, held)
+    return _READ_AS.get(file_type, file_type)
 
 
-def require_fit(path: str, name: str, held: str, column: str) -> None:
-    """Raise InvalidInput if the values of a file do not fit a column, and Unsupported if Spark
-    does not read them."""
-    if not fits(held, column):
+def require_fit(path: str, name: str, file_type: str, column_type: str) -> None:
+    """Raise an error if the values of a file do not fit a column, or Spark does not read them."""
+    if not fits(file_type, column_type):
         raise InvalidInput(
-            f"Column '{name}' is of type {column}, but the file {path!r} has values of type"
-            f" {held}.",
+            f"Column '{name}' is of type {column_type}, but the file {path!r} has values of type"
+            f" {file_type}.",
             remedy="Write the file with the type of the column, or widen the column.",
             path=path,
         )
-    if held in _NOT_READ:
+    if file_type in _NOT_READ:
         raise Unsupported(
-            f"Column '{name}' of the file {path!r} has values of type {held}, which Spark does not"
-            " support.",
-            remedy=_NOT_READ[held],
+            f"Column '{name}' of the file {path!r} has values of type {file_type}, which Spark does"
+            " not support.",
+            remedy=_NOT_READ[file_type],
             path=path,
         )

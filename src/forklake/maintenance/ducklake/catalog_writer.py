@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forklake.errors import Corruption
-from forklake.maintenance.ducklake.gathered import Final, Gathered, InlinedValues
-from forklake.maintenance.ducklake.numbers import Numbers
+from forklake.maintenance.ducklake.id_map import IdMap
+from forklake.maintenance.ducklake.imported_rows import FinalIds, ImportedRows, InlinedValues
 from forklake.maintenance.ducklake.source import Row
 from forklake.model.changes import format_changes, parse_changes
 from forklake.model.entities import InlinedTable
@@ -51,12 +51,12 @@ class PastSnapshot:
 
 def past_snapshots(snapshots: Sequence[Row], changes: Sequence[Row]) -> list[PastSnapshot]:
     """Return the retained snapshots of a DuckLake, oldest first."""
-    known = {row["snapshot_id"]: row for row in changes}
+    changes_by_id = {row["snapshot_id"]: row for row in changes}
     found = []
     for snapshot in snapshots:
-        row = known.get(snapshot["snapshot_id"], {})
-        said = [row.get(name) for name in _CHANGES_COLUMNS[2:]]
-        found.append(PastSnapshot(snapshot["snapshot_time"], *said))
+        row = changes_by_id.get(snapshot["snapshot_id"], {})
+        details = [row.get(name) for name in _CHANGES_COLUMNS[2:]]
+        found.append(PastSnapshot(snapshot["snapshot_time"], *details))
     return found
 
 
@@ -70,8 +70,8 @@ def write_catalog(
     database: Database,
     row: CatalogRow,
     past: Sequence[PastSnapshot],
-    numbers: Numbers,
-    gathered: Gathered,
+    id_map: IdMap,
+    imported: ImportedRows,
 ) -> CatalogRow:
     """Create the catalog with its whole history, and return `row` with its final ids."""
     with database.writing() as connection:
@@ -81,51 +81,53 @@ def write_catalog(
         if row.data_path is not None:
             claim_data_path(connection, row.data_path)
         connection.run(connection.lock(Lock.FENCE, shared=True))
-        first = Allocate(entities=1 + numbers.entities.count, files=numbers.files.count)
+        first = Allocate(entities=1 + id_map.entities.count, files=id_map.files.count)
         wanted = [first, *(Allocate() for _ in past[1:])]
         allocations: list[Allocation] = [connection.run([one])[0][0] for one in wanted]
         catalog_id, *entities = allocations[0].entity_ids
         ids: list[int] = [one.snapshot_id for one in allocations]
-        final = Final(CatalogId(catalog_id), ids, entities, list(allocations[0].file_ids))
-        made = replace(row, catalog_id=final.catalog_id, begin_snapshot=allocations[0].snapshot_id)
+        final = FinalIds(CatalogId(catalog_id), ids, entities, list(allocations[0].file_ids))
+        created = replace(
+            row, catalog_id=final.catalog_id, begin_snapshot=allocations[0].snapshot_id
+        )
         reached("import.allocated")
         connection.commit(
             [
-                *_snapshots(past, numbers, gathered, final, allocations),
-                catalog_insert(made),
+                *_snapshot_operations(past, id_map, imported, final, allocations),
+                catalog_insert(created),
                 Insert(
                     "ducklake_catalog_lineage",
                     LINEAGE_COLUMNS,
                     [(catalog_id, 0, catalog_id, FOREVER)],
                 ),
-                *gathered.inserts(final),
-                *_inlined(connection, gathered.inlined, final),
+                *imported.inserts(final),
+                *_inlined_operations(connection, imported.inlined, final),
             ]
         )
         reached("import.committed")
-    return made
+    return created
 
 
-def _snapshots(
+def _snapshot_operations(
     past: Sequence[PastSnapshot],
-    numbers: Numbers,
-    gathered: Gathered,
-    final: Final,
+    id_map: IdMap,
+    imported: ImportedRows,
+    final: FinalIds,
     allocations: Sequence[Allocation],
 ) -> Iterator[Operation]:
     version = 0
     snapshots, changes, versions = [], [], []
     for position, (one, taken_ids) in enumerate(zip(past, allocations, strict=True)):
         number = final.snapshots[position]
-        is_changed = position in gathered.defined
+        is_changed = position in imported.defined
         version += is_changed and position > 0
         if is_changed or position == 0:
             versions.append((final.catalog_id, number, version))
         nexts = taken_ids.next_entity_id, taken_ids.next_file_id
         snapshots.append((number, one.time, version, *nexts))
-        text = _changes(one.changes, numbers, final)
-        said = one.author, one.message, one.extra_info
-        changes.append((final.catalog_id, number, text, *said))
+        text = _translate_changes(one.changes, id_map, final)
+        details = one.author, one.message, one.extra_info
+        changes.append((final.catalog_id, number, text, *details))
     yield Insert("ducklake_snapshot", _SNAPSHOT_COLUMNS, snapshots)
     yield Insert("ducklake_snapshot_changes", _CHANGES_COLUMNS, changes)
     yield Insert("ducklake_schema_versions", _VERSION_COLUMNS, versions)
@@ -133,7 +135,7 @@ def _snapshots(
     yield heads_insert([final.catalog_id], head)
 
 
-def _changes(text: str | None, numbers: Numbers, final: Final) -> str:
+def _translate_changes(text: str | None, id_map: IdMap, final: FinalIds) -> str:
     """Return the changes of a snapshot as text, with the new object ids."""
     try:
         found = parse_changes(text)
@@ -142,28 +144,28 @@ def _changes(text: str | None, numbers: Numbers, final: Final) -> str:
     kept = (
         one
         if one.object_id is None
-        else replace(one, object_id=_object(one.object_id, numbers, final))
+        else replace(one, object_id=_translate_object_id(one.object_id, id_map, final))
         for one in found
-        if one.object_id is None or numbers.knows(one.object_id)
+        if one.object_id is None or id_map.has_entity(one.object_id)
     )
     return format_changes(kept)
 
 
-def _object(old: int, numbers: Numbers, final: Final) -> int:
-    return int(final.entity(numbers.entity(old)))
+def _translate_object_id(old: int, id_map: IdMap, final: FinalIds) -> int:
+    return int(final.entity(id_map.entity(old)))
 
 
-def _inlined(
-    connection: Connection, tables: Sequence[InlinedValues], final: Final
+def _inlined_operations(
+    connection: Connection, tables: Sequence[InlinedValues], final: FinalIds
 ) -> Iterator[Operation]:
     """Yield the creation of tables for inlined rows, and the inserts of the rows."""
-    made = set()
+    created = set()
     for one in tables:
         table_id = final.entity(one.table_id)
         shape = inlined.shape_of(one.columns)
         name = inlined.table_name(table_id, shape)
-        if name not in made:
-            made.add(name)
+        if name not in created:
+            created.add(name)
             yield inlined.create_statement(connection, name, one.columns)
             begin, end = (final.snapshot(at) for at in one.seen)
             row = InlinedTable(table_id=table_id, table_name=name, schema_version=shape)

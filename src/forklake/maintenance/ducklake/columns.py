@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from forklake.files.contents import Node
 from forklake.maintenance.ducklake.definitions import TableHistory
 from forklake.maintenance.ducklake.source import Row
-from forklake.maintenance.foreign_types import read_as, source_type
+from forklake.maintenance.foreign_types import readable_type, source_type
 from forklake.model.fields import Field
 from forklake.model.files import LINEAGE, MappedName
 from forklake.model.ids import ColumnId
@@ -17,7 +17,7 @@ from forklake.model.names import folded
 
 
 @dataclass(slots=True)
-class Found:
+class MappedColumns:
     """The mapped columns of one file, and the fields for which its footer has statistics."""
 
     table: TableHistory
@@ -25,13 +25,13 @@ class Found:
     names: list[MappedName] = field(default_factory=list)
     leaves: dict[str, Field] = field(default_factory=dict)
 
-    def by_number(self, nodes: Sequence[Node]) -> None:
+    def map_by_field_id(self, nodes: Sequence[Node]) -> None:
         """Map the columns of a file that DuckLake wrote, by field id."""
         for node in nodes:
             if node.name not in LINEAGE and node.field_id in self.fields:
-                self._note(node, node.field_id, None)
+                self._map_node(node, node.field_id, None)
 
-    def by_mapping(self, nodes: Sequence[Node], mapping: Sequence[Row]) -> None:
+    def map_by_name(self, nodes: Sequence[Node], mapping: Sequence[Row]) -> None:
         """Map the columns of a file of another program, by the rows of its name mapping."""
         inside: dict[tuple[int | None, str], Row] = {}
         for row in mapping:
@@ -40,9 +40,9 @@ class Found:
                 self.names.append(name)
             else:
                 inside[row["parent_column"], folded(row["source_name"])] = row
-        self._mapped(nodes, inside, None, None)
+        self._map_nodes(nodes, inside, None, None)
 
-    def _mapped(
+    def _map_nodes(
         self,
         nodes: Sequence[Node],
         inside: Mapping[tuple[int | None, str], Row],
@@ -52,17 +52,17 @@ class Found:
         for node in nodes:
             row = inside.get((of, folded(node.name)))
             if row is not None:
-                position = self._add(node, row["target_field_id"], parent)
-                self._mapped(node.nodes, inside, row["column_id"], position)
+                position = self._add_column(node, row["target_field_id"], parent)
+                self._map_nodes(node.nodes, inside, row["column_id"], position)
 
-    def _note(self, node: Node, column_id: int | None, parent: int | None) -> None:
+    def _map_node(self, node: Node, column_id: int | None, parent: int | None) -> None:
         if column_id is None or column_id not in self.fields:
             return
-        position = self._add(node, column_id, parent)
+        position = self._add_column(node, column_id, parent)
         parts = self.table.parts_of(column_id)
         if node.type == "struct":
             for inner in node.nodes:
-                self._note(inner, inner.field_id, position)
+                self._map_node(inner, inner.field_id, position)
             for absent in parts.keys() - {inner.field_id for inner in node.nodes}:
                 # Map it to a name that is not in the file: the name of the field itself could be
                 # another column of the file.
@@ -70,15 +70,15 @@ class Found:
                 self.names.append(MappedName(missing, ColumnId(absent), parent=position))
         else:  # list elements, map keys and map values have no field ids: match them by order
             for inner, number in zip(node.nodes, sorted(parts), strict=False):
-                self._note(inner, number, position)
+                self._map_node(inner, number, position)
 
-    def _add(self, node: Node, column_id: int, parent: int | None) -> int:
+    def _add_column(self, node: Node, column_id: int, parent: int | None) -> int:
         position = len(self.names)
         read = None
         if not node.nodes:
             self.leaves[node.path] = self.fields[column_id]
             types = self.table.types_of(column_id)
             if any(source_type(node.type, kind) is not None for kind in types):
-                read = read_as(node.type)
+                read = readable_type(node.type)
         self.names.append(MappedName(node.name, ColumnId(column_id), False, read, parent))
         return position

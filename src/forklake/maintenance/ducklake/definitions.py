@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from forklake.errors import InvalidInput, Unsupported
-from forklake.maintenance.ducklake.gathered import Gathered
-from forklake.maintenance.ducklake.numbers import Interval, Numbers
-from forklake.maintenance.ducklake.source import Row, Source
+from forklake.maintenance.ducklake.id_map import IdMap, Interval
+from forklake.maintenance.ducklake.imported_rows import ImportedRows
+from forklake.maintenance.ducklake.source import DuckLakeSource, Row
 from forklake.model import entities as e
 from forklake.model.children import MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.fields import HIGHEST_COLUMN, PHYSICAL_NAME, SORTED_BY, Field
@@ -33,7 +33,7 @@ class TableHistory:
     table_id: Any
     name: str
     folder: str
-    seen: Interval
+    interval: Interval
     columns: list[Row] = field(default_factory=list)
 
     def fields_at(self, snapshot: int) -> tuple[Field, ...]:
@@ -44,12 +44,12 @@ class TableHistory:
             if row["begin_snapshot"] <= snapshot
             and (row["end_snapshot"] is None or snapshot < row["end_snapshot"])
         ]
-        return _trees(sorted(rows, key=lambda row: row["column_order"]), None)
+        return _build_trees(sorted(rows, key=lambda row: row["column_order"]), None)
 
     def newest_fields(self) -> dict[int, Field]:
         """Return the last version of every column that ever existed, by id."""
         newest = {row["column_id"]: row for row in sorted(self.columns, key=_begin)}
-        return {number: _field(row, ()) for number, row in newest.items()}
+        return {number: _build_field(row, ()) for number, row in newest.items()}
 
     def types_of(self, column_id: int) -> set[str]:
         """Return all types that a column ever had."""
@@ -69,15 +69,15 @@ def _begin(row: Row) -> int:
     return int(row["begin_snapshot"])
 
 
-def _trees(rows: list[Row], parent: int | None) -> tuple[Field, ...]:
+def _build_trees(rows: list[Row], parent: int | None) -> tuple[Field, ...]:
     return tuple(
-        _field(row, _trees(rows, row["column_id"]))
+        _build_field(row, _build_trees(rows, row["column_id"]))
         for row in rows
         if row["parent_column"] == parent
     )
 
 
-def _field(row: Row, fields: tuple[Field, ...]) -> Field:
+def _build_field(row: Row, fields: tuple[Field, ...]) -> Field:
     return Field(
         column_id=ColumnId(row["column_id"]),
         name=row["column_name"],
@@ -92,79 +92,79 @@ def _field(row: Row, fields: tuple[Field, ...]) -> Field:
 
 
 @dataclass(slots=True)
-class Definitions:
+class DefinitionReader:
     """Reader of all definitions; `tables` holds those that are visible at some snapshot."""
 
-    source: Source
-    numbers: Numbers
-    gathered: Gathered
+    source: DuckLakeSource
+    ids: IdMap
+    imported: ImportedRows
     data_path: str
     tables: dict[int, TableHistory] = field(default_factory=dict)
     partitionings: set[int] = field(default_factory=set)
 
     def gather(self) -> None:
-        """Read all definitions into `gathered`."""
-        folders = self._schemas()
-        self._tables(folders)
-        self._columns()
-        self._views()
-        self._macros()
-        self._partitionings()
-        self._sort_orders()
-        self._tags()
-        self._options()
+        """Read all definitions into `imported`."""
+        folders = self._gather_schemas()
+        self._gather_tables(folders)
+        self._gather_columns()
+        self._gather_views()
+        self._gather_macros()
+        self._gather_partitionings()
+        self._gather_sort_orders()
+        self._gather_tags()
+        self._gather_options()
 
-    def _seen(self, table: str) -> Iterable[tuple[Row, SnapshotId, int | None]]:
+    def _visible_rows(self, table: str) -> Iterable[tuple[Row, SnapshotId, int | None]]:
         """Yield the rows of a table that are visible at some snapshot, with begin and end."""
         for row in self.source.rows(table):
-            seen = self.numbers.interval_of(row)
+            seen = self.ids.interval_of(row)
             if seen is not None:
                 yield row, SnapshotId(seen[0]), seen[1]
 
-    def _schemas(self) -> dict[int, str]:
+    def _gather_schemas(self) -> dict[int, str]:
         folders = {}
-        for row, begin, end in self._seen("ducklake_schema"):
+        for row, begin, end in self._visible_rows("ducklake_schema"):
             name, unique = row["schema_name"], str(row["schema_uuid"])
-            folders[row["schema_id"]] = _beneath(self.data_path, row)
+            folders[row["schema_id"]] = _resolve_path(self.data_path, row)
             schema = e.Schema(
                 begin_snapshot=begin,
-                schema_id=self.numbers.entity(row["schema_id"]),
+                schema_id=self.ids.entity(row["schema_id"]),
                 schema_uuid=unique,
                 schema_name=name,
                 path=folder_for(name, unique),
             )
-            self.gathered.add(schema, end)
+            self.imported.add(schema, end)
         return folders
 
-    def _tables(self, schemas: dict[int, str]) -> None:
-        for row, begin, end in self._seen("ducklake_table"):
+    def _gather_tables(self, schemas: dict[int, str]) -> None:
+        for row, begin, end in self._visible_rows("ducklake_table"):
             old, name, unique = row["table_id"], row["table_name"], str(row["table_uuid"])
-            number = self.numbers.entity(old)
+            number = self.ids.entity(old)
             table = e.Table(
                 begin_snapshot=begin,
                 table_id=number,
                 table_uuid=unique,
-                schema_id=self.numbers.entity(row["schema_id"]),
+                schema_id=self.ids.entity(row["schema_id"]),
                 table_name=name,
                 # The folder of a renamed table in the DuckLake has its old name.
                 path=f"{unique}/",
             )
-            self.gathered.add(table, end)
+            self.imported.add(table, end)
             known = self.tables.get(old)
-            seen = (begin, end) if known is None else _joined(known.seen, (begin, end))
-            folder = _beneath(schemas[row["schema_id"]], row)
-            self.tables[old] = TableHistory(old, number, name, folder, seen)
+            interval = (begin, end) if known is None else _span(known.interval, (begin, end))
+            folder = _resolve_path(schemas[row["schema_id"]], row)
+            self.tables[old] = TableHistory(old, number, name, folder, interval)
 
-    def _columns(self) -> None:
+    def _gather_columns(self) -> None:
         for row in self.source.rows("ducklake_column"):
             if row["table_id"] in self.tables:
                 self.tables[row["table_id"]].columns.append(row)
-        for row, begin, end in self._seen("ducklake_column"):
+        for row, begin, end in self._visible_rows("ducklake_column"):
             table = self.tables.get(row["table_id"])
             if table is None:
                 continue
             _require_type(table, row)
-            default, kind = _default(row)
+            default, kind = _read_default(row)
             column = e.Column(
                 begin_snapshot=begin,
                 table_id=table.table_id,
@@ -179,56 +179,56 @@ class Definitions:
                 default_value_type=kind,
                 default_value_dialect="duckdb" if kind == "expression" else None,
             )
-            self.gathered.add(column, end)
+            self.imported.add(column, end)
             if "." in row["column_name"]:
                 name = f"{row['column_name'].replace('.', '_')}_{row['column_id']}"
                 tag = _column_tag(table, row["column_id"], begin, PHYSICAL_NAME, name)
-                self.gathered.add(tag, end)
+                self.imported.add(tag, end)
         for table in self.tables.values():
             # Never reuse the id of a dropped column: files still hold its values.
             highest = max((row["column_id"] for row in table.columns), default=0)
-            self._tag(table.table_id, table.seen, HIGHEST_COLUMN, str(highest))
+            self._add_tag(table.table_id, table.interval, HIGHEST_COLUMN, str(highest))
 
-    def _tag(self, object_id: int, seen: Interval, key: str, value: str) -> None:
-        begin, end = seen
+    def _add_tag(self, object_id: int, interval: Interval, key: str, value: str) -> None:
+        begin, end = interval
         tag = e.Tag(begin_snapshot=SnapshotId(begin), object_id=object_id, key=key, value=value)
-        self.gathered.add(tag, end)
+        self.imported.add(tag, end)
 
-    def _views(self) -> None:
-        for row, begin, end in self._seen("ducklake_view"):
+    def _gather_views(self) -> None:
+        for row, begin, end in self._visible_rows("ducklake_view"):
             view = e.View(
                 begin_snapshot=begin,
-                view_id=self.numbers.entity(row["view_id"]),
+                view_id=self.ids.entity(row["view_id"]),
                 view_uuid=str(row["view_uuid"]),
-                schema_id=self.numbers.entity(row["schema_id"]),
+                schema_id=self.ids.entity(row["schema_id"]),
                 view_name=row["view_name"],
                 dialect=row["dialect"],
                 sql=row["sql"],
                 column_aliases=row["column_aliases"] or None,
             )
-            self.gathered.add(view, end)
+            self.imported.add(view, end)
 
-    def _macros(self) -> None:
+    def _gather_macros(self) -> None:
         seen = set()
-        for row, begin, end in self._seen("ducklake_macro"):
+        for row, begin, end in self._visible_rows("ducklake_macro"):
             seen.add(row["macro_id"])
             macro = e.Macro(
                 begin_snapshot=begin,
-                macro_id=self.numbers.entity(row["macro_id"]),
-                schema_id=self.numbers.entity(row["schema_id"]),
+                macro_id=self.ids.entity(row["macro_id"]),
+                schema_id=self.ids.entity(row["schema_id"]),
                 macro_name=row["macro_name"],
             )
-            self.gathered.add(macro, end)
+            self.imported.add(macro, end)
         for kind in (MacroImplementation, MacroParameter):
             for row in self.source.rows(kind.NAME):
                 if row["macro_id"] in seen:
-                    self.gathered.add_child(kind(**_macro_part(row, self.numbers)))
+                    self.imported.add_child(kind(**_macro_row(row, self.ids)))
 
-    def _partitionings(self) -> None:
+    def _gather_partitionings(self) -> None:
         keys: dict[int, list[Row]] = {}
         for row in self.source.rows("ducklake_partition_column"):
             keys.setdefault(row["partition_id"], []).append(row)
-        for row, begin, end in self._seen("ducklake_partition_info"):
+        for row, begin, end in self._visible_rows("ducklake_partition_info"):
             old, table = row["partition_id"], self.tables.get(row["table_id"])
             used = keys.get(old, [])
             if (
@@ -238,13 +238,13 @@ class Definitions:
             ):
                 continue
             self.partitionings.add(old)
-            number = self.numbers.entity(old)
+            number = self.ids.entity(old)
             partition = e.Partition(
                 begin_snapshot=begin, partition_id=number, table_id=table.table_id
             )
-            self.gathered.add(partition, end)
+            self.imported.add(partition, end)
             for key in used:
-                self.gathered.add_child(
+                self.imported.add_child(
                     PartitionColumn(
                         partition_id=number,
                         table_id=table.table_id,
@@ -254,11 +254,11 @@ class Definitions:
                     )
                 )
 
-    def _sort_orders(self) -> None:
+    def _gather_sort_orders(self) -> None:
         keys: dict[int, list[Row]] = {}
         for row in self.source.rows("ducklake_sort_expression"):
             keys.setdefault(row["sort_id"], []).append(row)
-        for row, begin, end in self._seen("ducklake_sort_info"):
+        for row, begin, end in self._visible_rows("ducklake_sort_info"):
             table = self.tables.get(row["table_id"])
             if table is None:
                 continue
@@ -267,25 +267,25 @@ class Definitions:
             found = [_sort_key(key, names) for key in ordered]
             if found and None not in found:
                 text = to_text(key for key in found if key is not None)
-                self._tag(table.table_id, (begin, end), SORTED_BY, text)
+                self._add_tag(table.table_id, (begin, end), SORTED_BY, text)
 
-    def _tags(self) -> None:
-        for row, begin, end in self._seen("ducklake_tag"):
-            if self.numbers.knows(row["object_id"]):
-                number = self.numbers.entity(row["object_id"])
-                self._tag(number, (begin, end), row["key"], row["value"])
-        for row, begin, end in self._seen("ducklake_column_tag"):
+    def _gather_tags(self) -> None:
+        for row, begin, end in self._visible_rows("ducklake_tag"):
+            if self.ids.has_entity(row["object_id"]):
+                number = self.ids.entity(row["object_id"])
+                self._add_tag(number, (begin, end), row["key"], row["value"])
+        for row, begin, end in self._visible_rows("ducklake_column_tag"):
             if row["table_id"] in self.tables:
                 table = self.tables[row["table_id"]]
                 tag = _column_tag(table, row["column_id"], begin, row["key"], row["value"])
-                self.gathered.add(tag, end)
+                self.imported.add(tag, end)
 
-    def _options(self) -> None:
+    def _gather_options(self) -> None:
         for row in self.source.rows("ducklake_metadata"):
             key, scope, owner = row["key"], row.get("scope"), row.get("scope_id", 0)
             if key not in OPTIONS or key in _NOT_OPTIONS or scope not in _SCOPES:
                 continue
-            if scope is not None and not self.numbers.knows(int(owner)):
+            if scope is not None and not self.ids.has_entity(int(owner)):
                 continue
             try:
                 _, value = checked_option(key, row["value"], _SCOPES[scope])
@@ -296,17 +296,17 @@ class Definitions:
                 key=key,
                 value=value or "",
                 scope=_SCOPES[scope].value,
-                scope_id=CATALOG_SCOPE_ID if scope is None else self.numbers.entity(int(owner)),
+                scope_id=CATALOG_SCOPE_ID if scope is None else self.ids.entity(int(owner)),
             )
-            self.gathered.add(option, None)
+            self.imported.add(option, None)
 
 
-def _joined(one: Interval, other: Interval) -> Interval:
+def _span(one: Interval, other: Interval) -> Interval:
     end = None if one[1] is None or other[1] is None else max(one[1], other[1])
     return min(one[0], other[0]), end
 
 
-def _beneath(folder: str, row: Row) -> str:
+def _resolve_path(folder: str, row: Row) -> str:
     """Return the path of a row, resolved against a folder if it is relative."""
     path = str(row["path"]) if row["path"] is not None else ""
     return f"{folder.rstrip('/')}/{path}" if row["path_is_relative"] else path
@@ -314,11 +314,11 @@ def _beneath(folder: str, row: Row) -> str:
 
 def full_path(folder: str, row: Row) -> str:
     """Return the absolute path of a file."""
-    path = _beneath(folder, row)
+    path = _resolve_path(folder, row)
     return path if "://" in path else str(Path(path).absolute())
 
 
-def _default(row: Row) -> tuple[str | None, str | None]:
+def _read_default(row: Row) -> tuple[str | None, str | None]:
     """Return the default of a column and its kind. DuckLake stores NULL as the text `NULL`."""
     value, kind = row["default_value"], row.get("default_value_type") or "literal"
     if value is None or (value == "NULL" and row["column_type"] != "varchar"):
@@ -354,8 +354,8 @@ def _column_tag(
     )
 
 
-def _macro_part(row: Row, numbers: Numbers) -> dict[str, Any]:
-    part = dict(row) | {"macro_id": numbers.entity(row["macro_id"])}
+def _macro_row(row: Row, ids: IdMap) -> dict[str, Any]:
+    part = dict(row) | {"macro_id": ids.entity(row["macro_id"])}
     if part.get("default_value_type") == "unknown":
         part |= {"default_value": None, "default_value_type": None}
     return part

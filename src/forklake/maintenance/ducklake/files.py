@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from forklake.errors import Unsupported
 from forklake.files.contents import Contents, read_contents
 from forklake.files.systems import for_each_file
-from forklake.maintenance.ducklake.columns import Found
-from forklake.maintenance.ducklake.definitions import Definitions, TableHistory, full_path
-from forklake.maintenance.ducklake.deletes import Deletes
-from forklake.maintenance.ducklake.numbers import Interval
+from forklake.maintenance.ducklake.columns import MappedColumns
+from forklake.maintenance.ducklake.definitions import DefinitionReader, TableHistory, full_path
+from forklake.maintenance.ducklake.deletes import DeleteReader
+from forklake.maintenance.ducklake.id_map import Interval
 from forklake.maintenance.ducklake.source import Row
 from forklake.maintenance.ducklake.statistics import Statistics
 from forklake.model.children import (
@@ -28,12 +28,12 @@ _MERGED = ("partial_max", "partial_file_info")  # columns of merged files, by Du
 
 
 @dataclass(slots=True)
-class DataFiles:
+class DataFileReader:
     """Reader of the data files of all tables, with their deletes."""
 
-    definitions: Definitions
+    definitions: DefinitionReader
     statistics: Statistics
-    deletes: Deletes
+    deletes: DeleteReader
     _mappings: dict[tuple[int, tuple[MappedName, ...]], MappingId] = field(default_factory=dict)
     _names: dict[int, list[Row]] = field(default_factory=dict)
 
@@ -43,31 +43,31 @@ class DataFiles:
         for name in source.rows("ducklake_name_mapping"):
             self._names.setdefault(name["mapping_id"], []).append(name)
         rows = [
-            (row, seen)
+            (row, interval)
             for row in source.rows("ducklake_data_file")
             if row["table_id"] in tables
-            and (seen := self.definitions.numbers.interval_of(row)) is not None
+            and (interval := self.definitions.ids.interval_of(row)) is not None
         ]
         self.deletes.load()
         paths = [full_path(tables[row["table_id"]].folder, row) for row, _ in rows]
         all_contents = for_each_file(read_contents, paths)
-        for (row, seen), path, contents in zip(rows, paths, all_contents, strict=True):
+        for (row, interval), path, contents in zip(rows, paths, all_contents, strict=True):
             table = tables[row["table_id"]]
-            tells = any(node.name == SNAPSHOT_ID for node in contents.nodes)
-            _refuse_unreadable(path, row, tells=tells)
-            self._file(table, row, seen, path, contents)
-            self.deletes.of_file(table, row, seen, path, tells=tells)
-        self._partition_values({row["data_file_id"]: row for row, _ in rows})
+            has_snapshot_ids = any(node.name == SNAPSHOT_ID for node in contents.nodes)
+            _refuse_unreadable(path, row, has_snapshot_ids=has_snapshot_ids)
+            self._add_file(table, row, interval, path, contents)
+            self.deletes.add_deletes(table, row, interval, path, has_snapshot_ids=has_snapshot_ids)
+        self._gather_partition_values({row["data_file_id"]: row for row, _ in rows})
 
-    def _file(
-        self, table: TableHistory, row: Row, seen: Interval, path: str, contents: Contents
+    def _add_file(
+        self, table: TableHistory, row: Row, interval: Interval, path: str, contents: Contents
     ) -> None:
-        numbers, gathered = self.definitions.numbers, self.definitions.gathered
-        found = Found(table, table.newest_fields())
+        ids, imported = self.definitions.ids, self.definitions.imported
+        found = MappedColumns(table, table.newest_fields())
         if row["mapping_id"] is None:
-            found.by_number(contents.nodes)
+            found.map_by_field_id(contents.nodes)
         else:
-            found.by_mapping(contents.nodes, self._names.get(row["mapping_id"], []))
+            found.map_by_name(contents.nodes, self._names.get(row["mapping_id"], []))
         if not found.names:
             raise Unsupported(
                 f"The file {path!r} has no field ids for its columns.",
@@ -77,21 +77,21 @@ class DataFiles:
         footer = contents.footer(found.leaves)
         is_partitioned = row["partition_id"] in self.definitions.partitionings
         file = DataFile(
-            begin_snapshot=SnapshotId(seen[0]),
+            begin_snapshot=SnapshotId(interval[0]),
             table_id=table.table_id,
-            data_file_id=numbers.file(row["data_file_id"]),
+            data_file_id=ids.file(row["data_file_id"]),
             path=path,
             path_is_relative=False,
             record_count=footer.record_count,
             file_size_bytes=footer.file_size_bytes,
             footer_size=footer.footer_size,
             row_id_start=row["row_id_start"],
-            partition_id=numbers.entity(row["partition_id"]) if is_partitioned else None,
-            mapping_id=self._mapping(table, found.names),
+            partition_id=ids.entity(row["partition_id"]) if is_partitioned else None,
+            mapping_id=self._name_mapping(table, found.names),
         )
-        gathered.add(file, seen[1])
+        imported.add(file, interval[1])
         for one in footer.bounds:
-            gathered.add_child(
+            imported.add_child(
                 FileColumnStatistics(
                     data_file_id=file.data_file_id,
                     table_id=table.table_id,
@@ -104,28 +104,28 @@ class DataFiles:
                     contains_nan=one.contains_nan,
                 )
             )
-        self.statistics.count(table, seen, footer.record_count, footer.file_size_bytes)
-        self.statistics.bound(table, footer.bounds)
+        self.statistics.add_rows(table, interval, footer.record_count, footer.file_size_bytes)
+        self.statistics.add_bounds(table, footer.bounds)
 
-    def _mapping(self, table: TableHistory, names: Sequence[MappedName]) -> MappingId:
+    def _name_mapping(self, table: TableHistory, names: Sequence[MappedName]) -> MappingId:
         """Return the name mapping for a file; files with equal columns share one."""
         key = table.old_id, tuple(names)
         if key not in self._mappings:
-            number = self._mappings[key] = MappingId(self.definitions.numbers.files.take())
-            gathered = self.definitions.gathered
-            gathered.add_child(ColumnMapping(mapping_id=number, table_id=table.table_id))
+            number = self._mappings[key] = MappingId(self.definitions.ids.files.take())
+            imported = self.definitions.imported
+            imported.add_child(ColumnMapping(mapping_id=number, table_id=table.table_id))
             for position, one in enumerate(names):
-                gathered.add_child(NameMapping.of(number, position, one))
+                imported.add_child(NameMapping.of(number, position, one))
         return self._mappings[key]
 
-    def _partition_values(self, files: dict[int, Row]) -> None:
+    def _gather_partition_values(self, files: dict[int, Row]) -> None:
         for row in self.definitions.source.rows("ducklake_file_partition_value"):
             file = files.get(row["data_file_id"])
             if file is None or file["partition_id"] not in self.definitions.partitionings:
                 continue
-            self.definitions.gathered.add_child(
+            self.definitions.imported.add_child(
                 FilePartitionValue(
-                    data_file_id=self.definitions.numbers.file(row["data_file_id"]),
+                    data_file_id=self.definitions.ids.file(row["data_file_id"]),
                     table_id=self.definitions.tables[file["table_id"]].table_id,
                     partition_key_index=row["partition_key_index"],
                     partition_value=row["partition_value"],
@@ -133,8 +133,8 @@ class DataFiles:
             )
 
 
-def _refuse_unreadable(path: str, row: Row, *, tells: bool) -> None:
-    if not tells and any(row.get(name) is not None for name in _MERGED):
+def _refuse_unreadable(path: str, row: Row, *, has_snapshot_ids: bool) -> None:
+    if not has_snapshot_ids and any(row.get(name) is not None for name in _MERGED):
         raise Unsupported(
             f"The file {path!r} was merged by DuckLake from several files, and does not store the"
             " snapshots of its rows.",

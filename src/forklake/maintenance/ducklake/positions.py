@@ -20,7 +20,7 @@ from forklake.errors import Unsupported
 from forklake.files.footers import unreadable
 from forklake.files.systems import open_input, translating
 from forklake.maintenance.ducklake.definitions import full_path
-from forklake.maintenance.ducklake.numbers import LATER, Interval, Numbers
+from forklake.maintenance.ducklake.id_map import LATER, IdMap, Interval
 from forklake.maintenance.ducklake.source import Row
 from forklake.model.files import SNAPSHOT_ID
 
@@ -28,10 +28,10 @@ _POSITION = "pos"
 
 
 @dataclass(slots=True)
-class Hidden:
+class HiddenRows:
     """Hidden row positions of one data file, each with the snapshots from which it is hidden."""
 
-    seen: Interval  # of the file itself
+    interval: Interval  # of the file itself
     _parts: list[pa.Table] = field(default_factory=list)
 
     def add(self, positions: Any, begins: Any, ends: Any) -> None:
@@ -40,7 +40,7 @@ class Hidden:
         Begins and ends are arrays, or one number for all rows.
         """
         count = len(positions)
-        first, last = self.seen[0], LATER if self.seen[1] is None else self.seen[1]
+        first, last = self.interval[0], LATER if self.interval[1] is None else self.interval[1]
         begins = pc.max_element_wise(_column(begins, count), first)
         ends = pc.min_element_wise(_column(ends, count), last)
         rows = pa.table({"position": positions, "begin": begins, "end": ends})
@@ -56,10 +56,10 @@ class Hidden:
         for row in self._rows().to_pylist():
             yield row["position"], (row["begin"], _end(row["end"]))
 
-    def phases(self) -> Iterator[tuple[Interval, pa.Array]]:
+    def intervals(self) -> Iterator[tuple[Interval, pa.Array]]:
         """Yield intervals of snapshots, each with all positions that are hidden in it."""
         rows = self._rows()
-        bounds = sorted({*_different(rows["begin"]), *_different(rows["end"])})
+        bounds = sorted({*_distinct(rows["begin"]), *_distinct(rows["end"])})
         for begin, end in pairwise(bounds):
             is_hidden = pc.and_(pc.less_equal(rows["begin"], begin), pc.greater(rows["end"], begin))
             found = rows.filter(is_hidden)["position"].combine_chunks()
@@ -74,7 +74,7 @@ def _column(values: Any, count: int) -> Any:
     return pa.repeat(pa.scalar(values, pa.int64()), count) if isinstance(values, int) else values
 
 
-def _different(values: pa.ChunkedArray) -> list[int]:
+def _distinct(values: pa.ChunkedArray) -> list[int]:
     found: list[int] = pc.unique(values).to_pylist()
     return found
 
@@ -83,37 +83,37 @@ def _end(position: int) -> int | None:
     return None if position == LATER else position
 
 
-def hide_until_inserted(hidden: Hidden, path: str, row: Row, numbers: Numbers) -> None:
+def hide_until_inserted(hidden: HiddenRows, path: str, row: Row, ids: IdMap) -> None:
     """Hide the rows of a data file from the snapshots before they were inserted."""
     began = row["begin_snapshot"]
-    came = _read(path, SNAPSHOT_ID).fill_null(began)
-    hidden.add(pa.arange(0, len(came)), hidden.seen[0], _new(came, numbers))
+    inserted_at = _read_column(path, SNAPSHOT_ID).fill_null(began)
+    hidden.add(pa.arange(0, len(inserted_at)), hidden.interval[0], _to_positions(inserted_at, ids))
 
 
-def hide_deleted(hidden: Hidden, folder: str, delete: Row, numbers: Numbers) -> None:
+def hide_deleted(hidden: HiddenRows, folder: str, delete: Row, ids: IdMap) -> None:
     """Hide the rows of a delete file from the snapshots after they were deleted."""
     path = full_path(folder, delete)
-    went = numbers.position(delete["begin_snapshot"])
-    if SNAPSHOT_ID in _names(path):
-        went = _new(_read(path, SNAPSHOT_ID), numbers)
-    hidden.add(_read(path, _POSITION), went, numbers.position(delete["end_snapshot"]))
+    deleted_at = ids.position(delete["begin_snapshot"])
+    if SNAPSHOT_ID in _column_names(path):
+        deleted_at = _to_positions(_read_column(path, SNAPSHOT_ID), ids)
+    hidden.add(_read_column(path, _POSITION), deleted_at, ids.position(delete["end_snapshot"]))
 
 
-def hide_inlined(hidden: Hidden, deleted: Sequence[tuple[int, int]], numbers: Numbers) -> None:
+def hide_inlined(hidden: HiddenRows, deleted: Sequence[tuple[int, int]], ids: IdMap) -> None:
     """Hide rows of inlined deletes: pairs of position and deleting snapshot."""
     positions = pa.array([position for position, _ in deleted], pa.int64())
-    went = pa.array([numbers.position(snapshot) for _, snapshot in deleted], pa.int64())
-    hidden.add(positions, went, LATER)
+    deleted_at = pa.array([ids.position(snapshot) for _, snapshot in deleted], pa.int64())
+    hidden.add(positions, deleted_at, LATER)
 
 
-def _new(snapshots: pa.Array, numbers: Numbers) -> pa.Array:
+def _to_positions(snapshots: pa.Array, ids: IdMap) -> pa.Array:
     """Translate old snapshot ids to positions."""
     encoded = snapshots.dictionary_encode()
-    known = [numbers.position(old) for old in encoded.dictionary.to_pylist()]
-    return pa.array(known, pa.int64()).take(encoded.indices)
+    positions = [ids.position(old) for old in encoded.dictionary.to_pylist()]
+    return pa.array(positions, pa.int64()).take(encoded.indices)
 
 
-def tells_snapshots(folder: str, delete: Row) -> bool:
+def stores_snapshots(folder: str, delete: Row) -> bool:
     """Return whether a delete file stores the snapshot of each delete."""
     if delete["format"] != "parquet":
         raise Unsupported(
@@ -121,18 +121,18 @@ def tells_snapshots(folder: str, delete: Row) -> bool:
             " which cannot be imported.",
             remedy="Rewrite the data files of the table in the DuckLake, and import again.",
         )
-    return SNAPSHOT_ID in _names(full_path(folder, delete))
+    return SNAPSHOT_ID in _column_names(full_path(folder, delete))
 
 
-def _names(path: str) -> list[str]:
-    return list(_opened(path, lambda file: file.schema_arrow.names))
+def _column_names(path: str) -> list[str]:
+    return list(_open_with(path, lambda file: file.schema_arrow.names))
 
 
-def _read(path: str, column: str) -> pa.Array:
-    return _opened(path, lambda file: file.read([column]).column(0).combine_chunks())
+def _read_column(path: str, column: str) -> pa.Array:
+    return _open_with(path, lambda file: file.read([column]).column(0).combine_chunks())
 
 
-def _opened(path: str, use: Any) -> Any:
+def _open_with(path: str, use: Any) -> Any:
     with open_input(path) as opened:
         with translating(path):
             size = opened.size()

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from forklake.maintenance.ducklake.definitions import Definitions, TableHistory
-from forklake.maintenance.ducklake.gathered import InlinedValues
-from forklake.maintenance.ducklake.source import Row, values_of
+from forklake.maintenance.ducklake.definitions import DefinitionReader, TableHistory
+from forklake.maintenance.ducklake.imported_rows import InlinedValues
+from forklake.maintenance.ducklake.source import Row, decode_values
 from forklake.maintenance.ducklake.statistics import Statistics
 from forklake.model.entities import Column
 from forklake.model.fields import Field
@@ -16,39 +16,41 @@ from forklake.model.inlined_values import checked, to_stored
 
 
 @dataclass(slots=True)
-class InlinedRows:
+class InlinedRowReader:
     """Reader of the inlined rows of all tables."""
 
-    definitions: Definitions
+    definitions: DefinitionReader
     statistics: Statistics
 
     def gather(self) -> None:
         """Read all inlined rows that are visible at some snapshot."""
-        for known in self.definitions.source.rows("ducklake_inlined_data_tables"):
-            table = self.definitions.tables.get(known["table_id"])
+        for inlined in self.definitions.source.rows("ducklake_inlined_data_tables"):
+            table = self.definitions.tables.get(inlined["table_id"])
             if table is not None:
-                self._rows_of(table, known)
+                self._gather_table(table, inlined)
 
-    def _rows_of(self, table: TableHistory, known: Row) -> None:
-        numbers = self.definitions.numbers
-        rows = self.definitions.source.rows(known["table_name"])
-        seen = [(row, one) for row in rows if (one := numbers.interval_of(row)) is not None]
-        if not seen:
+    def _gather_table(self, table: TableHistory, inlined: Row) -> None:
+        ids = self.definitions.ids
+        rows = self.definitions.source.rows(inlined["table_name"])
+        visible = [(row, one) for row in rows if (one := ids.interval_of(row)) is not None]
+        if not visible:
             return
-        fields = sorted(table.fields_at(self._begin_of(known)), key=lambda one: one.column_id)
-        columns = [_stored(field, (row for row, _ in seen)) for field in fields]
-        found = InlinedValues(
-            table.table_id, table.seen, tuple(_column(table, one) for one in fields)
+        fields = sorted(
+            table.fields_at(self._first_snapshot_of(inlined)), key=lambda one: one.column_id
         )
-        for position, (row, (begin, end)) in enumerate(seen):
+        columns = [_encode_values(field, (row for row, _ in visible)) for field in fields]
+        values_of_table = InlinedValues(
+            table.table_id, table.interval, tuple(_column(table, one) for one in fields)
+        )
+        for position, (row, (begin, end)) in enumerate(visible):
             values = (column[position] for column in columns)
-            found.rows.append((row["row_id"], begin, end, *values))
-            self.statistics.count(table, (begin, end), 1)
-        self.definitions.gathered.inlined.append(found)
+            values_of_table.rows.append((row["row_id"], begin, end, *values))
+            self.statistics.add_rows(table, (begin, end), 1)
+        self.definitions.imported.inlined.append(values_of_table)
 
-    def _begin_of(self, known: Row) -> int:
+    def _first_snapshot_of(self, inlined: Row) -> int:
         """Return the first snapshot with the schema version that some rows were inserted with."""
-        version, table_id = known["schema_version"], known["table_id"]
+        version, table_id = inlined["schema_version"], inlined["table_id"]
         begins = [
             int(row["begin_snapshot"])
             for row in self.definitions.source.rows("ducklake_schema_versions")
@@ -64,8 +66,8 @@ class InlinedRows:
         return max(min(begins, default=0), first)
 
 
-def _stored(field: Field, rows: Iterable[Row]) -> list[Any]:
-    values = values_of(field, [row[field.name] for row in rows])
+def _encode_values(field: Field, rows: Iterable[Row]) -> list[Any]:
+    values = decode_values(field, [row[field.name] for row in rows])
     return [to_stored(field.type, checked(field, value)) for value in values]
 
 

@@ -24,7 +24,7 @@ VERSIONS = ("0.3", "0.4", "1.0")
 _TEXTS = frozenset({"varchar", "json", "uuid"})
 
 
-class Source:
+class DuckLakeSource:
     """The metadata tables of a DuckLake."""
 
     def __init__(self, address: str, fetch: Callable[[str], list[Row]], tables: set[str]) -> None:
@@ -59,7 +59,7 @@ class Source:
 
 
 @contextmanager
-def open_source(uri: str, metadata_schema: str | None = None) -> Iterator[Source]:
+def open_source(uri: str, metadata_schema: str | None = None) -> Iterator[DuckLakeSource]:
     """Open the DuckLake at `ducklake:lake.ducklake` or `ducklake:postgres:dbname=lake`."""
     target = parse_uri(uri)
     match target.backend:
@@ -84,7 +84,7 @@ def open_source(uri: str, metadata_schema: str | None = None) -> Iterator[Source
 
 
 @contextmanager
-def _duckdb(target: Target, schema: str) -> Iterator[Source]:
+def _duckdb(target: Target, schema: str) -> Iterator[DuckLakeSource]:
     try:
         connection = duckdb.connect(target.location, read_only=True)
     except duckdb.Error as reason:
@@ -103,11 +103,11 @@ def _duckdb(target: Target, schema: str) -> Iterator[Source]:
         names = connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE schema_name = ?", [schema]
         )
-        yield Source(target.location, fetch, {name for (name,) in names.fetchall()})
+        yield DuckLakeSource(target.location, fetch, {name for (name,) in names.fetchall()})
 
 
 @contextmanager
-def _postgres(target: Target, schema: str) -> Iterator[Source]:
+def _postgres(target: Target, schema: str) -> Iterator[DuckLakeSource]:
     try:
         connection = psycopg.connect(target.location, row_factory=dict_row)
     except psycopg.Error as reason:
@@ -126,13 +126,13 @@ def _postgres(target: Target, schema: str) -> Iterator[Source]:
         names = connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = %s", [schema]
         )
-        yield Source(schema, fetch, {row["table_name"] for row in names.fetchall()})
+        yield DuckLakeSource(schema, fetch, {row["table_name"] for row in names.fetchall()})
 
 
 # Inlined values
 
 
-def values_of(field: Field, stored: Sequence[Any]) -> list[Any]:
+def decode_values(field: Field, stored: Sequence[Any]) -> list[Any]:
     """Return stored values of a column as Python values.
 
     Types that the database does not have are stored as text of DuckDB. PostgreSQL stores text as
@@ -143,7 +143,7 @@ def values_of(field: Field, stored: Sequence[Any]) -> list[Any]:
     texts = [one.decode() if isinstance(one, bytes) else one for one in stored]
     if field.type not in _TEXTS and any(isinstance(one, str) for one in texts):
         texts = _cast(field, texts)
-    return [_plain(field, one) for one in texts]
+    return [_to_python(field, one) for one in texts]
 
 
 def _cast(field: Field, texts: Sequence[Any]) -> list[Any]:
@@ -162,19 +162,19 @@ def _cast(field: Field, texts: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _plain(field: Field, value: Any) -> Any:
+def _to_python(field: Field, value: Any) -> Any:
     """Convert a value of Arrow or psycopg to the Python type of a field."""
     if value is None:
         return None
     match field.type:
         case "struct":
-            return {one.name: _plain(one, value[one.name]) for one in field.fields}
+            return {one.name: _to_python(one, value[one.name]) for one in field.fields}
         case "list":
-            return [_plain(field.fields[0], one) for one in value]
+            return [_to_python(field.fields[0], one) for one in value]
         case "map":
             key, item = field.fields
             pairs = value.items() if isinstance(value, dict) else value
-            return [(_plain(key, name), _plain(item, one)) for name, one in pairs]
+            return [(_to_python(key, name), _to_python(item, one)) for name, one in pairs]
         case "uuid":
             return str(value)
         case kind if "int" in kind and kind != "interval":

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forklake.maintenance.ducklake.definitions import Definitions, TableHistory
-from forklake.maintenance.ducklake.numbers import Interval
+from forklake.maintenance.ducklake.definitions import DefinitionReader, TableHistory
+from forklake.maintenance.ducklake.id_map import Interval
 from forklake.model.entities import TableStatistics
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import ColumnId, SnapshotId
@@ -27,24 +27,24 @@ class _Tally:
 class Statistics:
     """Accumulator of table and column statistics while files and rows are read."""
 
-    definitions: Definitions
+    definitions: DefinitionReader
     _tallies: dict[int, _Tally] = field(default_factory=dict)
 
-    def _of(self, table: TableHistory) -> _Tally:
+    def _tally_of(self, table: TableHistory) -> _Tally:
         return self._tallies.setdefault(table.old_id, _Tally())
 
-    def count(self, table: TableHistory, seen: Interval, rows: int, size: int = 0) -> None:
+    def add_rows(self, table: TableHistory, interval: Interval, rows: int, size: int = 0) -> None:
         """Add rows and bytes that are visible from one snapshot to another."""
-        tally = self._of(table)
-        for at, sign in ((seen[0], 1), (seen[1], -1)):
+        tally = self._tally_of(table)
+        for at, sign in ((interval[0], 1), (interval[1], -1)):
             if at is not None:
                 tally.rows[at] = tally.rows.get(at, 0) + sign * rows
                 tally.size[at] = tally.size.get(at, 0) + sign * size
 
-    def bound(self, table: TableHistory, bounds: Iterable[ColumnBounds]) -> None:
+    def add_bounds(self, table: TableHistory, bounds: Iterable[ColumnBounds]) -> None:
         """Add the column bounds of a file."""
         for one in bounds:
-            self._of(table).bounds.setdefault(one.column_id, []).append(one)
+            self._tally_of(table).bounds.setdefault(one.column_id, []).append(one)
 
     def gather(self) -> None:
         """Add the statistics of all tables to the gathered rows."""
@@ -53,15 +53,15 @@ class Statistics:
             for row in self.definitions.source.rows("ducklake_table_stats")
         }
         for old, table in self.definitions.tables.items():
-            self._table(table, next_ids.get(old, 0))
+            self._gather_table(table, next_ids.get(old, 0))
             fields = table.newest_fields()
-            for column_id, bounds in self._of(table).bounds.items():
+            for column_id, bounds in self._tally_of(table).bounds.items():
                 column = table.table_id, column_id, fields[column_id].type
-                self._add(table.seen, widened(None, column, bounds))
+                self._add(table.interval, widened(None, column, bounds))
 
-    def _table(self, table: TableHistory, next_row_id: int) -> None:
-        tally = self._of(table)
-        begin, end = table.seen
+    def _gather_table(self, table: TableHistory, next_row_id: int) -> None:
+        tally = self._tally_of(table)
+        begin, end = table.interval
         times = sorted({begin, *tally.rows} - {end})
         rows = size = 0
         for at, until in zip(times, [*times[1:], end], strict=True):
@@ -76,6 +76,6 @@ class Statistics:
                 ),
             )
 
-    def _add(self, seen: Interval, row: Any) -> None:
-        begin, end = seen
-        self.definitions.gathered.add(replace(row, begin_snapshot=SnapshotId(begin)), end)
+    def _add(self, interval: Interval, row: Any) -> None:
+        begin, end = interval
+        self.definitions.imported.add(replace(row, begin_snapshot=SnapshotId(begin)), end)

@@ -181,7 +181,7 @@ def _check_compaction(
         )
 
 
-def _compaction_row(compacted: maintenance.Compacted) -> tuple[str, str, int, int]:
+def _compaction_row(compacted: maintenance.CompactionResult) -> tuple[str, str, int, int]:
     return (
         compacted.schema_name,
         compacted.table_name,

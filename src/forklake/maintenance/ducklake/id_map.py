@@ -18,7 +18,7 @@ LATER = 2**62  # greater than every position
 
 
 @dataclass(slots=True)
-class Numbers:
+class IdMap:
     """Old ids, and the local ids that replace them.
 
     Expired snapshots are not imported: a row that began in one begins in the next retained one.
@@ -62,6 +62,6 @@ class Numbers:
             self._files[old] = self.files.take()
         return self._files[old]
 
-    def knows(self, old: int) -> bool:
+    def has_entity(self, old: int) -> bool:
         """Return whether an object is imported."""
         return old in self._entities

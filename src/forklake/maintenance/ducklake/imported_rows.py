@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from forklake.maintenance.ducklake.numbers import Interval
+from forklake.maintenance.ducklake.id_map import Interval
 from forklake.model.children import Child
 from forklake.model.entities import Column, Row
 from forklake.model.ids import ENTITY_ID_COLUMNS, FILE_ID_COLUMNS, CatalogId
@@ -30,7 +30,7 @@ class InlinedValues:
 
 
 @dataclass(frozen=True, slots=True)
-class Final:
+class FinalIds:
     """Translation of local ids to final ids."""
 
     catalog_id: CatalogId
@@ -50,7 +50,7 @@ class Final:
         """Return the id of a file or name mapping."""
         return number if number is None or number >= 0 else self.files[-number - 1]
 
-    def of_column(self, column: str) -> Callable[[Any], Any] | None:
+    def translator_of(self, column: str) -> Callable[[Any], Any] | None:
         """Return the function that translates values of a column, or None."""
         if column == "catalog_id":
             return lambda _: self.catalog_id
@@ -62,7 +62,7 @@ class Final:
 
 
 @dataclass(slots=True)
-class Gathered:
+class ImportedRows:
     """All rows of the new catalog, by table."""
 
     rows: dict[str, tuple[tuple[str, ...], list[Values]]] = field(default_factory=dict)
@@ -75,28 +75,28 @@ class Gathered:
         kind = KIND_OF[type(row)]
         if kind in DEFINITIONS:
             self.defined |= {row.begin_snapshot} if end is None else {row.begin_snapshot, end}
-        self._to(kind.name, (*kind.columns, "end_snapshot")).append((*astuple(row), end))
+        self._rows_of(kind.name, (*kind.columns, "end_snapshot")).append((*astuple(row), end))
 
     def add_child(self, child: Child) -> None:
         """Add an immutable row."""
-        self._to(child.NAME, child.columns()).append(astuple(child))
+        self._rows_of(child.NAME, child.columns()).append(astuple(child))
 
-    def _to(self, table: str, columns: tuple[str, ...]) -> list[Values]:
+    def _rows_of(self, table: str, columns: tuple[str, ...]) -> list[Values]:
         return self.rows.setdefault(table, (columns, []))[1]
 
-    def inserts(self, final: Final) -> Iterator[Insert]:
+    def inserts(self, final: FinalIds) -> Iterator[Insert]:
         """Yield the inserts of all rows except inlined ones, with final ids."""
         for table, (columns, rows) in self.rows.items():
-            turned = [
-                (position, turn)
+            translators = [
+                (position, translate)
                 for position, column in enumerate(columns)
-                if (turn := final.of_column(column)) is not None
+                if (translate := final.translator_of(column)) is not None
             ]
-            yield Insert(table, columns, [_final(row, turned) for row in rows])
+            yield Insert(table, columns, [_with_final_ids(row, translators) for row in rows])
 
 
-def _final(row: Values, turned: list[tuple[int, Callable[[Any], Any]]]) -> Values:
+def _with_final_ids(row: Values, translators: list[tuple[int, Callable[[Any], Any]]]) -> Values:
     values = list(row)
-    for position, turn in turned:
-        values[position] = turn(values[position])
+    for position, translate in translators:
+        values[position] = translate(values[position])
     return tuple(values)
