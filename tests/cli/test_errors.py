@@ -11,7 +11,7 @@ import pytest
 
 from forklake.cli.output import CommandOutput
 from forklake.errors import NotFound
-from forklake.merging.refusals import refused
+from forklake.merging.refusals import merge_conflict
 from forklake.model.merge_outcomes import DefinitionConflict, RowConflict, TableMerge
 from tests.cli.conftest import CommandLine
 
@@ -69,7 +69,7 @@ class TestForm:
         rows = tuple(RowConflict(number, "changed", "removed") for number in (3, 4))
         table = TableMerge("main.t", conflict_count=2, conflicts=rows)
         view = DefinitionConflict("view main.v", "its schema does not exist in the target")
-        CommandOutput().error(refused("agent", "sales", [table, view]))
+        CommandOutput().error(merge_conflict("agent", "sales", [table, view]))
         assert capsys.readouterr().err.splitlines() == [
             "error: The source 'agent' cannot be merged into the target 'sales':",
             *(
@@ -82,7 +82,7 @@ class TestForm:
             " --on-conflict ours (rows of 'sales') or --on-conflict theirs (rows of 'agent'); in"
             " SQL on_conflict => 'ours' or 'theirs'.",
         ]
-        assert "on-conflict" not in refused("agent", "sales", [view]).remedy
+        assert "on-conflict" not in merge_conflict("agent", "sales", [view]).remedy
 
     def test_joins_sentences(self) -> None:
         error = NotFound("Table 't' does not exist", remedy="Did you mean 'u'?")

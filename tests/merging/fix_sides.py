@@ -54,7 +54,7 @@ class Sides:
         )
 
 
-def conflicting(error: Conflict) -> set[tuple[str, str, str]]:
+def conflicting_rows(error: Conflict) -> set[tuple[str, str, str]]:
     """Return the rows of an error, with the table and the changes of each side."""
     return {
         (one["table"], row["source_did"], row["target_did"])

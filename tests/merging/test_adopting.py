@@ -301,7 +301,7 @@ def test_dropped_column_names_of_either_side_are_reserved_on_both(
         assert all(name in tag.value for name in ("name", "extra"))
 
 
-def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
+def _fork_with_arrivals(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
     """Return a fork that got a table, a view and a column by a merge of its parent."""
     fork = metastore.fork("sales", "agent")
     with sales.transaction() as transaction:
@@ -316,7 +316,7 @@ def _arrived(session: Session, metastore: Metastore, sales: Catalog) -> Catalog:
 def test_objects_merged_from_the_parent_and_dropped_in_the_fork_are_dropped_in_the_parent(
     session: Session, metastore: Metastore, sales: Catalog
 ) -> None:
-    fork = _arrived(session, metastore, sales)
+    fork = _fork_with_arrivals(session, metastore, sales)
     with fork.transaction() as transaction:
         transaction.drop_table("late")
         transaction.drop_view("v")
@@ -339,7 +339,7 @@ def test_changing_a_merged_table_that_its_parent_dropped_conflicts(
     sales: Catalog,
     change: Callable[[Catalog, Table, str], object],
 ) -> None:
-    fork = _arrived(session, metastore, sales)
+    fork = _fork_with_arrivals(session, metastore, sales)
     change(fork, fork.now().state.table("late"), "mine")
     with sales.transaction() as transaction:
         transaction.drop_table("late")

@@ -10,7 +10,14 @@ import pytest
 
 from forklake import Session
 from forklake.errors import Conflict, Forbidden
-from forklake.merging import Merged, fork_held, fork_merge, holder_of, merge_fork, release
+from forklake.merging import (
+    Merged,
+    create_held_fork,
+    fork_merge,
+    holder_of,
+    merge_fork,
+    release_fork,
+)
 from forklake.merging import sides as kin
 from forklake.model.merges import Merge
 from forklake.model.requests import MergeRequest
@@ -38,15 +45,15 @@ def test_a_parent_that_changes_during_a_merge_is_not_overwritten(
             lambda: sides.insert("lake", "u", [7], "elsewhere"),
         ]
     )
-    attempts, committed = [], fork_merge._Plan.committed
+    attempts, committed = [], fork_merge._MergePlan.commit
 
-    def outrun(plan: fork_merge._Plan, *arguments: Any) -> Merged:
+    def outrun(plan: fork_merge._MergePlan, *arguments: Any) -> Merged:
         attempts.append(plan)
         for act in islice(late, 1):
             act()
         return committed(plan, *arguments)
 
-    monkeypatch.setattr(fork_merge._Plan, "committed", outrun)
+    monkeypatch.setattr(fork_merge._MergePlan, "commit", outrun)
     sides.merge()
     # A change of the same table restarts the merge; a change of another table does not.
     assert len(attempts) == 2
@@ -89,7 +96,7 @@ def test_the_fork_of_an_aborted_run_cannot_be_forked_or_merged_by_others(
 ) -> None:
     sides = Sides.of(lake, tables={"t": 1000}, rows=2)
     metastore = sides.metastore
-    fork = fork_held(metastore, "sales", "run-1", holder="run 1")
+    fork = create_held_fork(metastore, "sales", "run-1", holder="run 1")
     with fork.transaction() as transaction:
         transaction.insert_rows(transaction.table("t"), [{"k": 10, "v": "half of it"}])
     assert holder_of(metastore, "run-1") == "run 1"
@@ -109,7 +116,7 @@ def test_the_fork_of_an_aborted_run_cannot_be_forked_or_merged_by_others(
     assert (
         merge_fork(lake, metastore, MergeRequest("run-1"), holder="run 1").snapshot_id is not None
     )
-    release(metastore, "run-1")
+    release_fork(metastore, "run-1")
     metastore.fork("run-1", "shared")
 
 

@@ -10,7 +10,7 @@ from forklake.errors import Conflict, NotFound
 from forklake.maintenance import flush_inlined_data, merge_adjacent_files, rewrite_data_files
 from forklake.merging import diff, merge_fork
 from forklake.model.requests import MergeRequest
-from tests.merging.fix_sides import COLUMNS, Sides, conflicting
+from tests.merging.fix_sides import COLUMNS, Sides, conflicting_rows
 
 TABLES = {"in_files": 0, "inlined": 1000}
 
@@ -66,7 +66,7 @@ def test_rows_changed_on_both_sides_are_listed_and_not_overwritten(lake: Session
         sides.merge()
     did = {("changed", "changed"), ("changed", "removed"), ("removed", "changed")}
     expected = {(f"main.{table}", *pair) for table in TABLES for pair in did}
-    assert conflicting(caught.value) == expected
+    assert conflicting_rows(caught.value) == expected
     assert lake.attachment("lake").catalog.current_snapshot() == before
     reported = next(one for one in sides.merge(dry_run=True).tables if one.table == "main.in_files")
     assert reported.conflict_count == 3

@@ -27,7 +27,7 @@ from forklake.engines.targets import Target
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
 from forklake.model.files import NewDataFile
-from forklake.model.merge_rules import Did, Verdict
+from forklake.model.merge_rules import ChangeStatus, Verdict
 from forklake.model.rules import Check
 from forklake.model.scans import ScanFile
 from forklake.model.types import ColumnSpec
@@ -176,7 +176,7 @@ class Forks(Protocol):
             next_in_target: the row id that the next new row gets in the target.
         """
 
-    def count_pairs(self, rows: Relation) -> dict[tuple[Did, Did], int]:
+    def count_pairs(self, rows: Relation) -> dict[tuple[ChangeStatus, ChangeStatus], int]:
         """Count joined rows by the changes of both sides."""
 
     def first_conflicts(

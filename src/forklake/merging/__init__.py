@@ -2,7 +2,7 @@
 
 from forklake.merging.differences import diff
 from forklake.merging.fork_merge import merge_fork, parent_of
-from forklake.merging.holds import fork_held, holder_of, release
+from forklake.merging.holds import create_held_fork, holder_of, release_fork
 from forklake.model.diffs import Diff, RowDifference, TableDifference
 from forklake.model.merge_outcomes import DefinitionConflict, Merged, RowConflict, TableMerge
 
@@ -14,10 +14,10 @@ __all__ = [
     "RowDifference",
     "TableDifference",
     "TableMerge",
+    "create_held_fork",
     "diff",
-    "fork_held",
     "holder_of",
     "merge_fork",
     "parent_of",
-    "release",
+    "release_fork",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
-from forklake.merging.faults import faults
+from forklake.merging.faults import find_faults
 from forklake.merging.sides import Side, common_rows, owner_of
 from forklake.model.children import Child, MacroImplementation, MacroParameter, PartitionColumn
 from forklake.model.entities import (
@@ -36,7 +36,7 @@ from forklake.model.kinds import (
     TABLE,
 )
 from forklake.model.merge_outcomes import DefinitionConflict
-from forklake.model.merge_rules import Did, Verdict, of_definition
+from forklake.model.merge_rules import ChangeStatus, Verdict, definition_verdict
 from forklake.model.names import folded
 from forklake.model.state import CatalogState
 
@@ -45,11 +45,11 @@ Key = tuple[int, tuple[Any, ...]]
 _KINDS = tuple(kind for kind in DEFINITIONS if kind is not DELTA_TABLE)
 
 
-def _highest(one: str, other: str) -> str:
+def _higher(one: str, other: str) -> str:
     return str(max(int(one), int(other)))
 
 
-def _united(one: str, other: str) -> str:
+def _unite(one: str, other: str) -> str:
     names: dict[str, list[str]] = json.loads(other)
     for parent, dropped in json.loads(one).items():
         known = names.setdefault(parent, [])
@@ -58,7 +58,10 @@ def _united(one: str, other: str) -> str:
 
 
 # Internal tags whose values are combined from both sides instead of compared.
-_JOINED: dict[str, Callable[[str, str], str]] = {HIGHEST_COLUMN: _highest, DROPPED_NAMES: _united}
+_COMBINED_TAGS: dict[str, Callable[[str, str], str]] = {
+    HIGHEST_COLUMN: _higher,
+    DROPPED_NAMES: _unite,
+}
 
 
 @dataclass(slots=True)
@@ -68,12 +71,12 @@ class DefinitionMerge:
     taken: list[Row] = field(default_factory=list)
     ended: list[Row] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
+    descriptions: list[str] = field(default_factory=list)
     conflicts: list[DefinitionConflict] = field(default_factory=list)
     new_tables: list[Table] = field(default_factory=list)  # those that only the source has
 
 
-class Comparison:
+class DefinitionComparison:
     """Comparison of the definitions of two sides.
 
     Args:
@@ -92,120 +95,134 @@ class Comparison:
         self._target = target
         self._has_data_changes = has_data_changes
         self._chosen = chosen
-        self._found = DefinitionMerge()
+        self._result = DefinitionMerge()
         common = (row for kind in _KINDS for row in common_rows(source, target, kind))
-        self._before = {_key(row): row for row in common}
-        self._now = _by_key(source.now.state)
-        self._theirs = _by_key(target.now.state)
+        self._base = {_key(row): row for row in common}
+        self._source_rows = _by_key(source.now.state)
+        self._target_rows = _by_key(target.now.state)
 
     def merge(self) -> DefinitionMerge:
         """Return the definitions that the target takes over, and the conflicts."""
-        gone = self._dropped_tables()
-        for key in {**self._now, **self._before}:
-            row = self._now.get(key) or self._before[key]
-            if self._is_asked_for(row) and not (_key_of_owner(row) in gone or key in gone):
-                self._decide(key)
+        dropped = self._merge_dropped_tables()
+        for key in {**self._source_rows, **self._base}:
+            row = self._source_rows.get(key) or self._base[key]
+            if self._is_selected(row) and not (_key_of_owner(row) in dropped or key in dropped):
+                self._merge_definition(key)
         self._check_names()
         self._check_columns()
         self._check_constraints()
-        if not self._found.conflicts:
+        if not self._result.conflicts:
             self._check_outcome()
-        return self._found
+        return self._result
 
-    def _is_asked_for(self, row: Row) -> bool:
+    def _is_selected(self, row: Row) -> bool:
         return self._chosen is None or owner_of(row) in self._chosen
 
     # What each side did
 
-    def _source_did(self, key: Key) -> Did:
-        before, now = self._before.get(key), self._now.get(key)
-        if now is None:
-            return Did.NOTHING if before is None else Did.REMOVED
-        if _has_come(self._source, now) or (before is not None and _same(before, now)):
-            return Did.NOTHING
-        return Did.ADDED if before is None else Did.CHANGED
+    def _source_status(self, key: Key) -> ChangeStatus:
+        before, current = self._base.get(key), self._source_rows.get(key)
+        if current is None:
+            return ChangeStatus.UNCHANGED if before is None else ChangeStatus.REMOVED
+        if _is_from_merge(self._source, current) or (
+            before is not None and _have_same_content(before, current)
+        ):
+            return ChangeStatus.UNCHANGED
+        return ChangeStatus.ADDED if before is None else ChangeStatus.CHANGED
 
-    def _target_did(self, key: Key) -> Did:
-        before, theirs = self._before.get(key), self._theirs.get(key)
-        if theirs is None:
-            return Did.NOTHING if before is None else Did.REMOVED
+    def _target_status(self, key: Key) -> ChangeStatus:
+        before, current = self._base.get(key), self._target_rows.get(key)
+        if current is None:
+            return ChangeStatus.UNCHANGED if before is None else ChangeStatus.REMOVED
         if before is None:
-            return Did.ADDED
-        table_id = TableId(owner_of(theirs) or 0)
-        is_old = theirs.begin_snapshot <= self._target.since(table_id)
-        unchanged = is_old or _has_come(self._target, theirs) or _same(before, theirs)
-        return Did.NOTHING if unchanged else Did.CHANGED
+            return ChangeStatus.ADDED
+        table_id = TableId(owner_of(current) or 0)
+        is_old = current.begin_snapshot <= self._target.since(table_id)
+        unchanged = (
+            is_old or _is_from_merge(self._target, current) or _have_same_content(before, current)
+        )
+        return ChangeStatus.UNCHANGED if unchanged else ChangeStatus.CHANGED
 
-    def _decide(self, key: Key) -> None:
-        did, theirs_did = self._source_did(key), self._target_did(key)
-        now, theirs = self._now.get(key), self._theirs.get(key)
-        if now is not None and theirs is not None:
-            now = _joined(now, theirs) or now
-            if _same(now, theirs):
+    def _merge_definition(self, key: Key) -> None:
+        source_status, target_status = self._source_status(key), self._target_status(key)
+        source_row, target_row = self._source_rows.get(key), self._target_rows.get(key)
+        if source_row is not None and target_row is not None:
+            source_row = _combine_tags(source_row, target_row) or source_row
+            if _have_same_content(source_row, target_row):
                 return
-            if now is not self._now[key]:  # a combined tag: it is never a conflict
-                self._found.taken.append(now)
+            if source_row is not self._source_rows[key]:  # a combined tag: it is never a conflict
+                self._result.taken.append(source_row)
                 return
-        verdict = of_definition(did, theirs_did)
+        verdict = definition_verdict(source_status, target_status)
         if verdict is Verdict.KEEP:
             return
         if verdict is Verdict.TAKE:
-            self._take(did, now, theirs)
+            self._take_over(source_status, source_row, target_row)
         else:
-            self._refuse(now or self._before[key], _both(did, theirs_did))
+            self._refuse(
+                source_row or self._base[key], _describe_statuses(source_status, target_status)
+            )
 
-    def _take(self, did: Did, now: Row | None, theirs: Row | None) -> None:
-        if theirs is not None and (now is None or _identity(now) != _identity(theirs)):
-            self._found.ended.append(theirs)
-        if now is not None:
-            self._found.taken.append(now)
-            self._found.children += _children(self._source.now.state, now)
-        row = now or theirs
-        if row is not None and _is_told(row) and not self._is_of_new_table(row):
-            self._found.words.append(f"{self._called(row)} {did.value}")
-        if isinstance(now, Table) and did is Did.ADDED:
-            self._found.new_tables.append(now)
+    def _take_over(
+        self, status: ChangeStatus, source_row: Row | None, target_row: Row | None
+    ) -> None:
+        if target_row is not None and (
+            source_row is None or _identity(source_row) != _identity(target_row)
+        ):
+            self._result.ended.append(target_row)
+        if source_row is not None:
+            self._result.taken.append(source_row)
+            self._result.children += _children(self._source.now.state, source_row)
+        row = source_row or target_row
+        if row is not None and _is_reported(row) and not self._is_of_new_table(row):
+            self._result.descriptions.append(f"{self._describe(row)} {status.value}")
+        if isinstance(source_row, Table) and status is ChangeStatus.ADDED:
+            self._result.new_tables.append(source_row)
 
     def _is_of_new_table(self, row: Row) -> bool:
-        return any(table.table_id == owner_of(row) for table in self._found.new_tables)
+        return any(table.table_id == owner_of(row) for table in self._result.new_tables)
 
     def _refuse(self, row: Row, reason: str) -> None:
-        self._found.conflicts.append(DefinitionConflict(self._called(row), reason))
+        self._result.conflicts.append(DefinitionConflict(self._describe(row), reason))
 
     # Dropped tables
 
-    def _dropped_tables(self) -> set[Key]:
+    def _merge_dropped_tables(self) -> set[Key]:
         """Decide tables that one side dropped, and return their keys: their children follow."""
         found: set[Key] = set()
-        for key, row in {**self._before, **self._now}.items():
-            if not isinstance(row, Table) or not self._is_asked_for(row):
+        for key, row in {**self._base, **self._source_rows}.items():
+            if not isinstance(row, Table) or not self._is_selected(row):
                 continue
-            did, theirs_did = self._source_did(key), self._target_did(key)
-            if Did.REMOVED not in (did, theirs_did):
+            source_status, target_status = self._source_status(key), self._target_status(key)
+            if ChangeStatus.REMOVED not in (source_status, target_status):
                 continue
             found.add(key)
-            if did is theirs_did:
+            if source_status is target_status:
                 continue
-            if did is Did.REMOVED:
-                self._drop(row, key)
+            if source_status is ChangeStatus.REMOVED:
+                self._drop_table(row, key)
             elif self._is_changed(self._source, row):
-                self._refuse(row, _both(Did.CHANGED, Did.REMOVED))
+                self._refuse(row, _describe_statuses(ChangeStatus.CHANGED, ChangeStatus.REMOVED))
         return found
 
-    def _drop(self, row: Table, key: Key) -> None:
-        theirs = self._theirs[key]
+    def _drop_table(self, row: Table, key: Key) -> None:
+        target_row = self._target_rows[key]
         if self._is_changed(self._target, row):
-            self._refuse(row, _both(Did.REMOVED, Did.CHANGED))
+            self._refuse(row, _describe_statuses(ChangeStatus.REMOVED, ChangeStatus.CHANGED))
             return
-        self._found.ended.append(theirs)
-        self._found.words.append(f"{self._called(row)} {Did.REMOVED.value}")
+        self._result.ended.append(target_row)
+        self._result.descriptions.append(f"{self._describe(row)} {ChangeStatus.REMOVED.value}")
 
     def _is_changed(self, side: Side, table: Table) -> bool:
         """Return whether a side changed the data or any definition of a table."""
-        did = self._source_did if side is self._source else self._target_did
-        own = {_key(table)}
-        own |= {key for key in {**self._now, **self._theirs} if _is_beneath(key, table.table_id)}
-        if any(did(key) is not Did.NOTHING for key in own):
+        status_of = self._source_status if side is self._source else self._target_status
+        keys = {_key(table)}
+        keys |= {
+            key
+            for key in {**self._source_rows, **self._target_rows}
+            if _is_beneath(key, table.table_id)
+        }
+        if any(status_of(key) is not ChangeStatus.UNCHANGED for key in keys):
             return True
         return self._has_data_changes(side, table.table_id)
 
@@ -213,107 +230,116 @@ class Comparison:
 
     def _check_names(self) -> None:
         """Refuse duplicate names, and definitions whose schema the target does not have."""
-        taken = {_identity(row): row for row in self._found.taken}
-        gone = {_identity(row) for row in self._found.ended} | taken.keys()
+        taken = {_identity(row): row for row in self._result.taken}
+        gone = {_identity(row) for row in self._result.ended} | taken.keys()
         # What the target keeps unchanged: names that it loses in this merge are free.
-        kept = [row for row in self._theirs.values() if _identity(row) not in gone]
-        names = {_name(self._target.now.state, row) for row in kept} - {None}
+        kept = [row for row in self._target_rows.values() if _identity(row) not in gone]
+        names = {_name_of(self._target.now.state, row) for row in kept} - {None}
         schemas = {row.schema_id for row in (*kept, *taken.values()) if isinstance(row, Schema)}
         for row in taken.values():
-            if _name(self._source.now.state, row) in names:
+            if _name_of(self._source.now.state, row) in names:
                 self._refuse(row, "the target has another object with this name")
             if isinstance(row, Table | View | Macro) and row.schema_id not in schemas:
                 self._refuse(row, "its schema does not exist in the target")
         used = {row.schema_id for row in kept if isinstance(row, Table | View | Macro)}
-        for row in self._found.ended:
+        for row in self._result.ended:
             if isinstance(row, Schema) and row.schema_id in used:
                 self._refuse(row, "dropped in the source, but not empty in the target")
 
     def _check_columns(self) -> None:
         """Refuse column ids that both sides assigned, where one side dropped its column again."""
         reason = "both sides assigned its column id to different columns"
-        for row in self._found.taken:
-            if _key(row) not in self._theirs and self._is_used(row, self._target.now.state):
+        for row in self._result.taken:
+            if _key(row) not in self._target_rows and self._has_reused_id(
+                row, self._target.now.state
+            ):
                 self._refuse(row, reason)
         # Files of the source may hold values of the dropped column under the same column id.
-        used = (row for row in self._theirs.values() if self._is_used(row, self._source.now.state))
+        used = (
+            row
+            for row in self._target_rows.values()
+            if self._has_reused_id(row, self._source.now.state)
+        )
         for row in used:
-            is_own = _key(row) not in self._now and self._is_asked_for(row)
+            is_own = _key(row) not in self._source_rows and self._is_selected(row)
             if is_own and self._has_data_changes(self._source, row.table_id):
                 self._refuse(row, reason)
 
-    def _is_used(self, row: Row, state: CatalogState) -> TypeGuard[Column]:
+    def _has_reused_id(self, row: Row, state: CatalogState) -> TypeGuard[Column]:
         """Return whether `row` is a new column of one side whose id the other side also assigned.
 
         Args:
             row: a definition of one side.
             state: the state of the other side.
         """
-        if not isinstance(row, Column) or _key(row) in self._before:
+        if not isinstance(row, Column) or _key(row) in self._base:
             return False
         table = state.get(TABLE, (row.table_id,))
         return isinstance(table, Table) and row.column_id <= state.highest_column_id(table)
 
     def _check_constraints(self) -> None:
         """Refuse constraints that one side added while the other side wrote unchecked rows."""
-        for table_id in sorted({int(owner_of(row) or 0) for row in self._constraints()}):
+        for table_id in sorted({int(owner_of(row) or 0) for row in self._new_constraints()}):
             table = self._target.now.state.get(TABLE, (table_id,))
             if not isinstance(table, Table) or (self._chosen and table_id not in self._chosen):
                 continue
-            ours = any(owner_of(row) == table_id for row in self._constraints(self._found.taken))
+            ours = any(
+                owner_of(row) == table_id for row in self._new_constraints(self._result.taken)
+            )
             other = self._target if ours else self._source
             if self._has_data_changes(other, TableId(table_id)):
                 self._refuse(
                     table, "one side added constraints, and the other wrote rows without them"
                 )
 
-    def _constraints(self, rows: Iterable[Row] | None = None) -> Iterator[Row]:
+    def _new_constraints(self, rows: Iterable[Row] | None = None) -> Iterator[Row]:
         """Yield new constraints among `rows`: by default, those of the source and the target."""
-        for row in [*self._found.taken, *self._set_by_target()] if rows is None else rows:
-            before = self._before.get(_key(row))
+        for row in [*self._result.taken, *self._changed_by_target()] if rows is None else rows:
+            before = self._base.get(_key(row))
             was_open = isinstance(before, Column) and before.nulls_allowed
             if isinstance(row, Column) and not row.nulls_allowed and was_open:
                 yield row
             if isinstance(row, Tag) and row.key == RULES:
                 yield row
 
-    def _set_by_target(self) -> Iterator[Row]:
+    def _changed_by_target(self) -> Iterator[Row]:
         return (
             row
-            for key, row in self._theirs.items()
-            if isinstance(row, Column | Tag) and self._target_did(key) in (Did.ADDED, Did.CHANGED)
+            for key, row in self._target_rows.items()
+            if isinstance(row, Column | Tag)
+            and self._target_status(key) in (ChangeStatus.ADDED, ChangeStatus.CHANGED)
         )
 
     def _check_outcome(self) -> None:
         """Refuse tables that are invalid with the changes of both sides, each valid by itself."""
         state = self._target.now.state.copy()
-        state.add_children(self._found.children)
-        for row in self._found.ended:
+        state.add_children(self._result.children)
+        for row in self._result.ended:
             state.remove(row)
-        for row in self._found.taken:
+        for row in self._result.taken:
             state.put(row)
-        changed = (*self._found.taken, *self._found.ended)
+        changed = (*self._result.taken, *self._result.ended)
         owners = {owner_of(row) for row in changed if isinstance(row, Column | Partition | Tag)}
         for row in state.tables():
             if row.table_id in owners:
-                for reason in faults(state, row, self._names_of(row)):
+                for reason in find_faults(state, row, self._names_of(row)):
                     self._refuse(row, reason)
 
     def _names_of(self, table: Table) -> set[str]:
         """Return the names that columns of a table have on either side."""
         return {
             folded(row.column_name)
-            for row in (*self._now.values(), *self._theirs.values())
+            for row in (*self._source_rows.values(), *self._target_rows.values())
             if isinstance(row, Column) and row.table_id == table.table_id
         }
 
     # Descriptions
 
-    def _called(self, row: Row) -> str:
-        return called(row, self._source.now.state, self._source.origin().state)
+    def _describe(self, row: Row) -> str:
+        return describe_definition(row, self._source.now.state, self._source.origin().state)
 
 
-def called(row: Row, *states: CatalogState) -> str:
+def describe_definition(row: Row, *states: CatalogState) -> str:
     """Return the description of a definition for people; `states` resolve its schema and table."""
 
     def within(schema_id: int, name: str) -> str:
@@ -348,12 +374,12 @@ def called(row: Row, *states: CatalogState) -> str:
     raise AssertionError(row)
 
 
-def _is_told(row: Row) -> bool:
+def _is_reported(row: Row) -> bool:
     """Return whether the outcome lists a change of `row`: tags are mostly internal."""
     return isinstance(row, Schema | Table | View | Macro | Column | Partition | Option)
 
 
-def _both(source: Did, target: Did) -> str:
+def _describe_statuses(source: ChangeStatus, target: ChangeStatus) -> str:
     return f"{source.value} in the source, {target.value} in the target"
 
 
@@ -368,7 +394,7 @@ def _identity(row: Row) -> Key:
     return kind.code, kind.identify(row)
 
 
-def _name(state: CatalogState, row: Row) -> tuple[Any, ...] | None:
+def _name_of(state: CatalogState, row: Row) -> tuple[Any, ...] | None:
     """Return the namespace and name that a definition occupies, or None if it has no name."""
     if isinstance(row, Column):
         return row.table_id, row.parent_column, folded(row.column_name)
@@ -391,19 +417,25 @@ def _by_key(state: CatalogState) -> dict[Key, Row]:
     return {_key(row): row for kind in _KINDS for row in state.rows(kind)}
 
 
-def _same(one: Row, other: Row) -> bool:
+def _have_same_content(one: Row, other: Row) -> bool:
     return replace(one, catalog_id=other.catalog_id, begin_snapshot=other.begin_snapshot) == other
 
 
-def _has_come(side: Side, row: Row) -> bool:
+def _is_from_merge(side: Side, row: Row) -> bool:
     """Return whether a side got this version of a definition by a merge from the other side."""
-    return row.begin_snapshot in side.arrived(TableId(owner_of(row) or 0))
+    return row.begin_snapshot in side.arrived_snapshots(TableId(owner_of(row) or 0))
 
 
-def _joined(now: Row, theirs: Row) -> Row | None:
+def _combine_tags(source_row: Row, target_row: Row) -> Row | None:
     """Return the combined value of an internal tag that both sides set, or None."""
-    if isinstance(now, Tag) and isinstance(theirs, Tag) and now.key in _JOINED:
-        return replace(now, value=_JOINED[now.key](now.value, theirs.value))
+    if (
+        isinstance(source_row, Tag)
+        and isinstance(target_row, Tag)
+        and source_row.key in _COMBINED_TAGS
+    ):
+        return replace(
+            source_row, value=_COMBINED_TAGS[source_row.key](source_row.value, target_row.value)
+        )
     return None
 
 

@@ -15,13 +15,13 @@ from forklake.catalog.metastore import Metastore
 from forklake.catalog.snapshot_reads import Snapshotted
 from forklake.engines.row_sets import RowSet, SharedColumns
 from forklake.errors import InvalidInput
-from forklake.merging.definitions import called
-from forklake.merging.kinship import Kinship, kinship_of
+from forklake.merging.catalog_relation import CatalogRelation, relate_catalogs
+from forklake.merging.definitions import describe_definition
 from forklake.model.diffs import LISTED, Diff, RowDifference, TableDifference
 from forklake.model.entities import InlinedRow, Option, Row, Table
 from forklake.model.fields import Field
 from forklake.model.kinds import KIND_OF, MACRO, OPTION, SCHEMA, VIEW
-from forklake.model.merge_rules import Did
+from forklake.model.merge_rules import ChangeStatus
 from forklake.model.names import folded
 from forklake.model.options import CATALOG_SCOPE_ID
 from forklake.model.scans import ScanFile, is_partial
@@ -62,62 +62,71 @@ def diff(
             remedy=f"Use a limit from 1 to {_MOST}.",
         )
     one, other = metastore.catalog(first), metastore.catalog(second)
-    here = one.now() if version is None else one.at(version=version)
-    there = other.now() if other_version is None else other.at(version=other_version)
+    first_view = one.now() if version is None else one.at(version=version)
+    second_view = other.now() if other_version is None else other.at(version=other_version)
     if one.catalog_id == other.catalog_id:
-        kinship = Kinship(here if here.snapshot_id < there.snapshot_id else there)
+        relation = CatalogRelation(
+            first_view if first_view.snapshot_id < second_view.snapshot_id else second_view
+        )
     else:
-        kinship = kinship_of(one, other)
-    shown = limit if rows else 0
+        relation = relate_catalogs(one, other)
+    row_limit = limit if rows else 0
     found = [
-        _compared(session, pair, kinship, shown) for pair in _pairs(here, there, kinship, tables)
+        _compare_table(session, pair, relation, row_limit)
+        for pair in _pairs(first_view, second_view, relation, tables)
     ]
     return Diff(
         first,
         second,
-        kinship.is_close,
+        relation.shares_lineage,
         tuple(one for one in found if not one.is_empty),
-        tuple(_definitions(here.state, there.state, kinship)) if tables is None else (),
+        tuple(_compare_all_definitions(first_view.state, second_view.state, relation))
+        if tables is None
+        else (),
     )
 
 
 # Definitions
 
 
-def _definitions(one: CatalogState, other: CatalogState, kinship: Kinship) -> Iterator[str]:
-    mine, theirs = _named(one, kinship), _named(other, kinship)
-    for key in {**mine, **theirs}:
-        before, after = mine.get(key), theirs.get(key)
+def _compare_all_definitions(
+    one: CatalogState, other: CatalogState, relation: CatalogRelation
+) -> Iterator[str]:
+    before_rows, after_rows = _rows_by_key(one, relation), _rows_by_key(other, relation)
+    for key in {**before_rows, **after_rows}:
+        before, after = before_rows.get(key), after_rows.get(key)
         row = after or before
         assert row is not None
-        did = _did(before, after, kinship)
-        if did is not Did.NOTHING:
-            yield f"{called(row, other, one)} {did.value}"
+        status = _compare_definitions(before, after, relation)
+        if status is not ChangeStatus.UNCHANGED:
+            yield f"{describe_definition(row, other, one)} {status.value}"
 
 
-def _did(before: Row | None, after: Row | None, kinship: Kinship) -> Did:
+def _compare_definitions(
+    before: Row | None, after: Row | None, relation: CatalogRelation
+) -> ChangeStatus:
     if before is None:
-        return Did.ADDED
+        return ChangeStatus.ADDED
     if after is None:
-        return Did.REMOVED
-    is_same = _content(before, kinship) == _content(after, kinship)
-    return Did.NOTHING if is_same else Did.CHANGED
+        return ChangeStatus.REMOVED
+    is_same = _content(before, relation) == _content(after, relation)
+    return ChangeStatus.UNCHANGED if is_same else ChangeStatus.CHANGED
 
 
-def _content(row: Row, kinship: Kinship) -> dict[str, Any]:
+def _content(row: Row, relation: CatalogRelation) -> dict[str, Any]:
     """Return the content of a definition without its owner, and without ids of unrelated lakes."""
-    ignored = _OWN if kinship.is_close else _OWN | _IDS
+    ignored = _OWN if relation.shares_lineage else _OWN | _IDS
     names = (one.name for one in fields(row) if one.name not in ignored)
     return {name: getattr(row, name) for name in names}
 
 
-def _named(state: CatalogState, kinship: Kinship) -> dict[Any, Row]:
+def _rows_by_key(state: CatalogState, relation: CatalogRelation) -> dict[Any, Row]:
     """Return definitions by id, or by name where the catalogs do not share a lineage."""
     rows = [row for kind in _DEFINITIONS for row in state.rows(kind)]
-    if kinship.is_close:
+    if relation.shares_lineage:
         return {(type(row), KIND_OF[type(row)].identify(row)): row for row in rows}
     return {
-        (type(row), called(row, state)): row
+        (type(row), describe_definition(row, state)): row
         for row in rows
         if not isinstance(row, Option) or row.scope_id == CATALOG_SCOPE_ID
     }
@@ -127,34 +136,34 @@ def _named(state: CatalogState, kinship: Kinship) -> dict[Any, Row]:
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _TablePair:
     """A table in both catalogs, or in one of them."""
 
     name: str
-    here: Snapshotted
-    there: Snapshotted
+    first: Snapshotted
+    second: Snapshotted
     before: Table | None
     after: Table | None
 
 
 def _pairs(
-    here: Snapshotted, there: Snapshotted, kinship: Kinship, tables: Sequence[str] | None
-) -> Iterator[_Pair]:
-    mine, theirs = _by_key(here.state, kinship), _by_key(there.state, kinship)
-    wanted = None if tables is None else {_full(name) for name in tables}
+    first: Snapshotted, second: Snapshotted, relation: CatalogRelation, tables: Sequence[str] | None
+) -> Iterator[_TablePair]:
+    mine, theirs = _by_key(first.state, relation), _by_key(second.state, relation)
+    wanted = None if tables is None else {_qualify(name) for name in tables}
     for key in {**mine, **theirs}:
         before, after = mine.get(key), theirs.get(key)
         names = [
             _name(view.state, table)
-            for view, table in ((here, before), (there, after))
+            for view, table in ((first, before), (second, after))
             if table is not None
         ]
         if wanted is None or wanted & {folded(name) for name in names}:
-            yield _Pair(names[-1], here, there, before, after)
+            yield _TablePair(names[-1], first, second, before, after)
 
 
-def _by_key(state: CatalogState, kinship: Kinship) -> dict[Any, Table]:
-    if kinship.is_close:
+def _by_key(state: CatalogState, relation: CatalogRelation) -> dict[Any, Table]:
+    if relation.shares_lineage:
         return {row.table_id: row for row in state.tables()}
     return {folded(_name(state, row)): row for row in state.tables()}
 
@@ -163,33 +172,43 @@ def _name(state: CatalogState, table: Table) -> str:
     return f"{state.schema_of(table).schema_name}.{table.table_name}"
 
 
-def _full(name: str) -> str:
+def _qualify(name: str) -> str:
     return folded(name if "." in name else f"main.{name}")
 
 
-def _compared(session: Session, pair: _Pair, kinship: Kinship, limit: int) -> TableDifference:
+def _compare_table(
+    session: Session, pair: _TablePair, relation: CatalogRelation, limit: int
+) -> TableDifference:
     if pair.before is None or pair.after is None:
-        view, table = (pair.there, pair.after) if pair.before is None else (pair.here, pair.before)
+        view, table = (
+            (pair.second, pair.after) if pair.before is None else (pair.first, pair.before)
+        )
         assert table is not None
-        count = Content.of(view, table).count(session)
+        count = TableContent.of(view, table).count(session)
         if pair.before is None:
-            return TableDifference(pair.name, Did.ADDED.value, added=count)
-        return TableDifference(pair.name, Did.REMOVED.value, removed=count)
+            return TableDifference(pair.name, ChangeStatus.ADDED.value, added=count)
+        return TableDifference(pair.name, ChangeStatus.REMOVED.value, removed=count)
     columns = tuple(
-        _columns(pair.here.state.fields(pair.before), pair.there.state.fields(pair.after), kinship)
+        _compare_columns(
+            pair.first.state.fields(pair.before), pair.second.state.fields(pair.after), relation
+        )
     )
-    if _name(pair.here.state, pair.before) != pair.name:
-        columns = (f"renamed from {_name(pair.here.state, pair.before)}", *columns)
-    mine, theirs = apart(
-        Content.of(pair.here, pair.before), Content.of(pair.there, pair.after), kinship
+    if _name(pair.first.state, pair.before) != pair.name:
+        columns = (f"renamed from {_name(pair.first.state, pair.before)}", *columns)
+    mine, theirs = remove_shared(
+        TableContent.of(pair.first, pair.before), TableContent.of(pair.second, pair.after), relation
     )
-    counts, rows = _rows(session, mine, theirs, kinship, limit)
-    return TableDifference(pair.name, Did.CHANGED.value, columns, *counts, rows)
+    counts, rows = _compare_rows(session, mine, theirs, relation, limit)
+    return TableDifference(pair.name, ChangeStatus.CHANGED.value, columns, *counts, rows)
 
 
-def _columns(before: Sequence[Field], after: Sequence[Field], kinship: Kinship) -> Iterator[str]:
+def _compare_columns(
+    before: Sequence[Field], after: Sequence[Field], relation: CatalogRelation
+) -> Iterator[str]:
     def by_key(fields: Sequence[Field]) -> dict[Any, Field]:
-        return {one.column_id if kinship.is_close else folded(one.name): one for one in fields}
+        return {
+            one.column_id if relation.shares_lineage else folded(one.name): one for one in fields
+        }
 
     mine, theirs = by_key(before), by_key(after)
     for key in {**mine, **theirs}:
@@ -197,7 +216,8 @@ def _columns(before: Sequence[Field], after: Sequence[Field], kinship: Kinship) 
         if one is None or other is None:
             shown = one or other
             assert shown is not None
-            yield f"{shown.name} {Did.ADDED.value if one is None else Did.REMOVED.value}"
+            status = ChangeStatus.ADDED if one is None else ChangeStatus.REMOVED
+            yield f"{shown.name} {status.value}"
             continue
         if one.name != other.name:
             yield f"{one.name} renamed to {other.name}"
@@ -216,7 +236,7 @@ def shape(field: Field) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class Content:
+class TableContent:
     """The rows of a table, or some of them."""
 
     view: Snapshotted
@@ -225,7 +245,7 @@ class Content:
     rows: tuple[InlinedRow, ...]
 
     @classmethod
-    def of(cls, view: Snapshotted, table: Table) -> Content:
+    def of(cls, view: Snapshotted, table: Table) -> TableContent:
         """Return the content with all rows of a table."""
         return cls(view, table, tuple(view.scan_files(table)), tuple(view.inlined_rows(table)))
 
@@ -246,17 +266,17 @@ class Content:
         in_files = sum(one.live_rows for one in self.files)
         return in_files + len(self.rows)
 
-    def is_new(self, first_new: int, known: Sequence[tuple[int, int]]) -> bool:
+    def has_only_new_rows(self, first_new: int, merged: Sequence[tuple[int, int]]) -> bool:
         """Return whether all rows were written after the catalogs diverged, and by no merge.
 
         Args:
             first_new: the first row id that was assigned after the fork.
-            known: ranges (first id, count) of rows that a merge brought.
+            merged: ranges (first id, count) of rows that a merge brought.
         """
 
         def is_own(row_id: int) -> bool:
             return row_id >= first_new and not any(
-                first <= row_id < first + count for first, count in known
+                first <= row_id < first + count for first, count in merged
             )
 
         return all(is_own(row.row_id) for row in self.rows) and all(
@@ -267,10 +287,12 @@ class Content:
         )
 
 
-def apart(one: Content, other: Content, kinship: Kinship) -> tuple[Content, Content]:
+def remove_shared(
+    one: TableContent, other: TableContent, relation: CatalogRelation
+) -> tuple[TableContent, TableContent]:
     """Return the rows of two tables without the files and inlined rows that both have."""
 
-    def files(content: Content) -> dict[Any, ScanFile]:
+    def files(content: TableContent) -> dict[Any, ScanFile]:
         return {
             (
                 file.file.data_file_id,
@@ -280,16 +302,18 @@ def apart(one: Content, other: Content, kinship: Kinship) -> tuple[Content, Cont
             for file in content.files
         }
 
-    def rows(content: Content) -> dict[Any, InlinedRow]:
+    def rows(content: TableContent) -> dict[Any, InlinedRow]:
         return {(row.row_id, row.begin_snapshot): row for row in content.rows}
 
     mine, theirs = files(one), files(other)
     own_rows, their_rows = rows(one), rows(other)
     same = mine.keys() & theirs.keys()
-    same_rows = own_rows.keys() & their_rows.keys() if kinship.is_close else set()
+    same_rows = own_rows.keys() & their_rows.keys() if relation.shares_lineage else set()
 
-    def rest(content: Content, held: dict[Any, ScanFile], kept: dict[Any, InlinedRow]) -> Content:
-        return Content(
+    def rest(
+        content: TableContent, held: dict[Any, ScanFile], kept: dict[Any, InlinedRow]
+    ) -> TableContent:
+        return TableContent(
             content.view,
             content.table,
             tuple(file for key, file in held.items() if key not in same),
@@ -299,49 +323,65 @@ def apart(one: Content, other: Content, kinship: Kinship) -> tuple[Content, Cont
     return rest(one, mine, own_rows), rest(other, theirs, their_rows)
 
 
-Found = tuple[tuple[int, int, int], tuple[RowDifference, ...]]
+RowChanges = tuple[tuple[int, int, int], tuple[RowDifference, ...]]
 
 
-def _rows(session: Session, mine: Content, theirs: Content, kinship: Kinship, limit: int) -> Found:
+def _compare_rows(
+    session: Session,
+    mine: TableContent,
+    theirs: TableContent,
+    relation: CatalogRelation,
+    limit: int,
+) -> RowChanges:
     """Count the rows added, removed and changed, and return up to `limit` of them."""
     if mine.is_empty and theirs.is_empty:
         return (0, 0, 0), ()
-    if not limit and _are_strangers(mine, theirs, kinship):
+    if not limit and _have_no_common_rows(mine, theirs, relation):
         return (theirs.count(session), mine.count(session), 0), ()
     counts, rows = session.engine.forks.compare(
-        mine.row_set, theirs.row_set, _shared(mine, theirs, kinship), limit
+        mine.row_set, theirs.row_set, _shared_columns(mine, theirs, relation), limit
     )
     added, removed, changed = (
-        counts.get(one.value, 0) for one in (Did.ADDED, Did.REMOVED, Did.CHANGED)
+        counts.get(one.value, 0)
+        for one in (ChangeStatus.ADDED, ChangeStatus.REMOVED, ChangeStatus.CHANGED)
     )
     return (added, removed, changed), tuple(RowDifference(*row) for row in rows)
 
 
-def _shared(mine: Content, theirs: Content, kinship: Kinship) -> SharedColumns:
+def _shared_columns(
+    mine: TableContent, theirs: TableContent, relation: CatalogRelation
+) -> SharedColumns:
     """Return the columns that both tables have: by column id, or by name."""
 
     def key(one: Field) -> object:
-        return one.column_id if kinship.is_close else folded(one.name)
+        return one.column_id if relation.shares_lineage else folded(one.name)
 
     others = {key(one): one for one in theirs.row_set.fields}
     pairs = [(one, others[key(one)]) for one in mine.row_set.fields if key(one) in others]
-    if not kinship.is_close:
+    if not relation.shares_lineage:
         return SharedColumns(pairs)
     number = mine.table.table_id
-    return SharedColumns(pairs, kinship.first_new(number), kinship.ranges(number))
+    return SharedColumns(
+        pairs, relation.first_new_row_id(number), relation.equal_row_ranges(number)
+    )
 
 
-def _are_strangers(mine: Content, theirs: Content, kinship: Kinship) -> bool:
+def _have_no_common_rows(
+    mine: TableContent, theirs: TableContent, relation: CatalogRelation
+) -> bool:
     """Return whether no row of one table can be a row of the other."""
     if mine.is_empty or theirs.is_empty:
         return True
-    if not kinship.is_close:
+    if not relation.shares_lineage:
         return False
-    first_new, ranges = kinship.first_new(mine.table.table_id), kinship.ranges(mine.table.table_id)
+    first_new, ranges = (
+        relation.first_new_row_id(mine.table.table_id),
+        relation.equal_row_ranges(mine.table.table_id),
+    )
     return reduce(
         bool.__and__,
         (
-            mine.is_new(first_new, [(one, count) for one, _, count in ranges]),
-            theirs.is_new(first_new, [(other, count) for _, other, count in ranges]),
+            mine.has_only_new_rows(first_new, [(one, count) for one, _, count in ranges]),
+            theirs.has_only_new_rows(first_new, [(other, count) for _, other, count in ranges]),
         ),
     )

@@ -14,10 +14,10 @@ from forklake.model.names import folded
 from forklake.model.state import CatalogState
 
 
-def faults(state: CatalogState, table: Table, known: Set[str]) -> Iterator[str]:
+def find_faults(state: CatalogState, table: Table, names: Set[str]) -> Iterator[str]:
     """Yield the reasons why a table is invalid in `state`.
 
-    `known` holds all names that its columns have on either side.
+    `names` holds all names that its columns have on either side.
     """
     columns: list[Column] = state.beneath(COLUMN, table.table_id)
     parents = {row.parent_column for row in columns}
@@ -30,6 +30,6 @@ def faults(state: CatalogState, table: Table, known: Set[str]) -> Iterator[str]:
     keys |= {key.column_id for key in state.sort_order(table)}
     if keys - {row.column_id for row in columns}:
         yield "one side dropped a column that the other side partitions or sorts by"
-    for name in sorted(known - {folded(row.column_name) for row in columns}):
+    for name in sorted(names - {folded(row.column_name) for row in columns}):
         if any(state.rules(table).naming(name)):
             yield f"one of its constraints uses the column {name}, which was dropped or renamed"

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from forklake.catalog.metastore import Metastore
 from forklake.errors import Conflict, InvalidInput, NotFound
-from forklake.merging.definitions import Comparison, DefinitionMerge
-from forklake.merging.refusals import refused
-from forklake.merging.sides import Side, sides_of
-from forklake.merging.table_merge import NewTable, SharedTable, called
+from forklake.merging.definitions import DefinitionComparison, DefinitionMerge
+from forklake.merging.refusals import merge_conflict
+from forklake.merging.sides import Side, read_sides
+from forklake.merging.table_merge import NewTable, SharedTable, qualified_name
 from forklake.merging.tables import TableSide, TableSides
 from forklake.model.entities import Table
 from forklake.model.ids import TableId
@@ -57,22 +57,22 @@ def merge_fork(
         )
     fork = request.fork
     into = request.into if request.into is not None else parent_of(metastore, fork)
-    merging = _Merging(session, metastore, into, request)
+    task = _MergeTask(session, metastore, into, request)
     for name in (fork, into):
         _refuse_held(metastore, name, holder)
     message = request.message or f"merge {fork}"
     info = CommitInfo(author, message, request.extra_info, request.idempotency_key)
     for attempt in range(1, _ATTEMPTS + 1):
-        plan = merging.plan()
+        plan = task.plan()
         with ExitStack() as stack:
-            merged = plan.evaluated(stack)
+            merged = plan.evaluate(stack)
             if request.dry_run:
                 return merged
             plan.require_no_conflicts()
             if plan.is_empty:
                 return merged
             try:
-                return plan.committed(merged, info)
+                return plan.commit(merged, info)
             except Conflict:  # with a concurrent commit to the target
                 if attempt == _ATTEMPTS:
                     raise
@@ -98,7 +98,7 @@ def _refuse_held(metastore: Metastore, name: str, holder: str | None) -> None:
 
 
 @dataclass(frozen=True)
-class _Merging:
+class _MergeTask:
     """The arguments of a merge."""
 
     session: Session
@@ -106,51 +106,51 @@ class _Merging:
     target: str
     request: MergeRequest
 
-    def plan(self) -> _Plan:
+    def plan(self) -> _MergePlan:
         """Compare source and target as they are now, and return the changes to apply."""
-        source, target = sides_of(self.metastore, self.request.fork, self.target)
-        chosen = None if self.request.tables is None else self._chosen(source, target)
+        source, target = read_sides(self.metastore, self.request.fork, self.target)
+        chosen = None if self.request.tables is None else self._chosen_tables(source, target)
         data = TableSides()
-        definitions = Comparison(source, target, data.are_touched, chosen).merge()
+        definitions = DefinitionComparison(source, target, data.is_touched, chosen).merge()
         kept = {row.table_id for row in target.now.state.rows(TABLE)}
         kept -= {row.table_id for row in definitions.ended if isinstance(row, Table)}
         touched = [
             row.table_id
             for row in source.now.state.tables()
-            if row.table_id in kept and data.are_touched(source, row.table_id)
+            if row.table_id in kept and data.is_touched(source, row.table_id)
         ]
         wanted = [one for one in touched if chosen is None or one in chosen]
-        made = [] if chosen is None else _made(source)
-        left_out = {*touched, *made} - {*wanted, *(chosen or ())}
-        return _Plan(
+        created = [] if chosen is None else _created_tables(source)
+        left_out = {*touched, *created} - {*wanted, *(chosen or ())}
+        return _MergePlan(
             self,
             source,
             target,
             definitions,
-            [self._shared(data.of(source, one), data.of(target, one)) for one in wanted],
+            [self._shared_table(data.of(source, one), data.of(target, one)) for one in wanted],
             [
                 NewTable(self.session, data.of(source, one.table_id), target)
                 for one in definitions.new_tables
             ],
             () if chosen is None else tuple(sorted(chosen)),
-            tuple(sorted(called(source, one) for one in left_out)),
+            tuple(sorted(qualified_name(source, one) for one in left_out)),
         )
 
-    def _shared(self, source: TableSide, target: TableSide) -> SharedTable:
-        choice = self.choice(called(source.side, source.table_id))
+    def _shared_table(self, source: TableSide, target: TableSide) -> SharedTable:
+        choice = self.choice(qualified_name(source.side, source.table_id))
         return SharedTable(self.session, source, target, choice)
 
-    def _chosen(self, source: Side, target: Side) -> set[TableId]:
-        return {self._found(name, source, target) for name in self.request.tables or ()}
+    def _chosen_tables(self, source: Side, target: Side) -> set[TableId]:
+        return {self._find_table_id(name, source, target) for name in self.request.tables or ()}
 
-    def _found(self, name: str, source: Side, target: Side) -> TableId:
+    def _find_table_id(self, name: str, source: Side, target: Side) -> TableId:
         *schema, table = split_name(name)
         for state in (source.now.state, target.now.state):
             within = state.find_schema(schema[-1] if schema else "main")
             found = state.find_relation(table, within.schema_name) if within else None
             if isinstance(found, Table):
                 return found.table_id
-        known = [called(source, row.table_id) for row in source.now.state.tables()]
+        known = [qualified_name(source, row.table_id) for row in source.now.state.tables()]
         raise NotFound(
             f"Table '{name}' does not exist in '{source.catalog.name}'",
             remedy=perhaps(name, known, what="tables"),
@@ -165,9 +165,9 @@ class _Merging:
         return given.get(folded(table), given.get(folded(table.removeprefix("main.")), "fail"))
 
 
-def _made(source: Side) -> list[TableId]:
+def _created_tables(source: Side) -> list[TableId]:
     """Return the tables that the source created since its last merge into the target."""
-    arrived = source.arrived()
+    arrived = source.arrived_snapshots()
     return [
         row.table_id
         for row in source.now.state.tables()
@@ -177,10 +177,10 @@ def _made(source: Side) -> list[TableId]:
 
 
 @dataclass
-class _Plan:
+class _MergePlan:
     """A merge on top of one snapshot of the target."""
 
-    asked: _Merging
+    task: _MergeTask
     source: Side
     target: Side
     definitions: DefinitionMerge
@@ -195,7 +195,7 @@ class _Plan:
         """Whether the target already has all changes of the source."""
         return not (self.definitions.taken or self.definitions.ended or self.shared or self.new)
 
-    def evaluated(self, stack: ExitStack) -> Merged:
+    def evaluate(self, stack: ExitStack) -> Merged:
         """Compute the changes and conflicts of the merge, without writing anything.
 
         Cached Spark frames are released when `stack` is closed.
@@ -203,7 +203,7 @@ class _Plan:
         self.problems += self.definitions.conflicts
         found = []
         if not self.definitions.conflicts:
-            found = [one.evaluated(stack) for one in self.shared]
+            found = [one.evaluate(stack) for one in self.shared]
             self.problems += [one.outcome for one in self.shared if one.is_stopped]
             found += [one.outcome for one in self.new]
         return Merged(
@@ -211,22 +211,22 @@ class _Plan:
             self.target.catalog.name,
             None,
             tuple(found),
-            tuple(self.definitions.words),
+            tuple(self.definitions.descriptions),
             tuple(self.definitions.conflicts),
             self.left_out,
-            self.asked.request.dry_run,
+            self.task.request.dry_run,
         )
 
     def require_no_conflicts(self) -> None:
         """Raise Conflict if the merge has conflicts that are not decided."""
         if self.problems:
-            raise refused(self.source.catalog.name, self.target.catalog.name, self.problems)
+            raise merge_conflict(self.source.catalog.name, self.target.catalog.name, self.problems)
 
-    def committed(self, merged: Merged, info: CommitInfo) -> Merged:
+    def commit(self, merged: Merged, info: CommitInfo) -> Merged:
         """Apply the merge as one commit of the target, and return the outcome."""
         target = self.target
-        attachment = Attachment(target.catalog.name, self.asked.metastore, target.catalog)
-        with self.asked.session.committing(UnitOfWork(attachment, info, target.now)) as change:
+        attachment = Attachment(target.catalog.name, self.task.metastore, target.catalog)
+        with self.task.session.committing(UnitOfWork(attachment, info, target.now)) as change:
             transaction = change.transaction
             transaction.retire(self.definitions.ended)
             transaction.adopt(self.definitions.taken, self.definitions.children)
@@ -234,12 +234,12 @@ class _Plan:
                 shared.write(change)
             for new in self.new:
                 new.write(change)
-            transaction.note_merge(self._note())
+            transaction.note_merge(self._build_note())
         committed = change.transaction.committed
         assert committed is not None
         return replace(merged, snapshot_id=committed.snapshot_id)
 
-    def _note(self) -> MergeNote:
+    def _build_note(self) -> MergeNote:
         defines = self.definitions.taken or self.definitions.ended
         return MergeNote(
             self.source.catalog.catalog_id,

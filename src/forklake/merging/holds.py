@@ -20,7 +20,7 @@ from forklake.store.holds import release as release_catalog
 from forklake.store.operations import Operation
 
 
-def fork_held(
+def create_held_fork(
     metastore: Metastore,
     parent: str,
     name: str,
@@ -49,6 +49,6 @@ def holder_of(metastore: Metastore, name: str) -> str | None:
         return find_holder(connection, metastore.catalog(name).catalog_id)
 
 
-def release(metastore: Metastore, name: str) -> None:
+def release_fork(metastore: Metastore, name: str) -> None:
     """Remove the hold of a fork, so that every client can use it."""
     release_catalog(metastore.database, metastore.catalog(name).catalog_id)

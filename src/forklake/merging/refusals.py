@@ -9,11 +9,11 @@ from forklake.errors import Conflict
 from forklake.model.merge_outcomes import DefinitionConflict, TableMerge
 
 
-def refused(
+def merge_conflict(
     source: str, target: str, problems: Sequence[DefinitionConflict | TableMerge]
 ) -> Conflict:
     """Return the error of a merge, with the conflicts of source and target."""
-    lines = [line for one in problems for line in _lines(source, target, one)]
+    lines = [line for one in problems for line in _describe_problem(source, target, one)]
     shown = "".join(f"\n  {line}" for line in lines[:10]) + ("\n  …" if len(lines) > 10 else "")
     remedy = f"Resolve the conflicts in '{source}' or '{target}'."
     if any(isinstance(one, TableMerge) for one in problems):
@@ -29,7 +29,9 @@ def refused(
     )
 
 
-def _lines(source: str, target: str, problem: DefinitionConflict | TableMerge) -> list[str]:
+def _describe_problem(
+    source: str, target: str, problem: DefinitionConflict | TableMerge
+) -> list[str]:
     if isinstance(problem, DefinitionConflict):
         return [f"{problem.what}: {problem.reason}"]
     return [

@@ -16,7 +16,7 @@ from forklake.model.entities import Table
 from forklake.model.fields import Field
 from forklake.model.kinds import TABLE
 from forklake.model.merge_outcomes import LISTED, RowConflict
-from forklake.model.merge_rules import Did, Verdict, row_pairs
+from forklake.model.merge_rules import ChangeStatus, Verdict, row_pairs
 from forklake.model.scans import ScanFile
 from forklake.session.changing.row_matches import match_rows
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RowCounts:
     """Numbers of rows by (change of the source, change of the target).
 
     `verdicts` are the ones that change the target.
     """
 
-    pairs: Mapping[tuple[Did, Did], int] = field(default_factory=dict)
+    pairs: Mapping[tuple[ChangeStatus, ChangeStatus], int] = field(default_factory=dict)
     verdicts: Sequence[Verdict] = ()
 
-    def taken(self, did: Did) -> int:
+    def count_taken(self, status: ChangeStatus) -> int:
         """Return the number of rows with this change in the source that the target takes over."""
-        among = [pair for verdict in self.verdicts for pair in row_pairs(verdict)]
-        return sum(self.pairs.get(pair, 0) for pair in among if pair[0] is did)
+        pairs = [pair for verdict in self.verdicts for pair in row_pairs(verdict)]
+        return sum(self.pairs.get(pair, 0) for pair in pairs if pair[0] is status)
 
     @property
     def conflicts(self) -> int:
@@ -74,9 +74,9 @@ class RowMerge:
     def _fields(self) -> tuple[Field, ...]:
         return self.source.side.now.state.fields(self.source.table)
 
-    def counts(self, rows: Relation) -> Counts:
+    def counts(self, rows: Relation) -> RowCounts:
         """Count the rows by what each side did."""
-        return Counts(self.session.engine.forks.count_pairs(rows), self._verdicts)
+        return RowCounts(self.session.engine.forks.count_pairs(rows), self._verdicts)
 
     def conflicts(self, rows: Relation) -> tuple[RowConflict, ...]:
         """Return the first rows that both sides changed."""
@@ -88,22 +88,22 @@ class RowMerge:
         """The verdicts that change rows of the target."""
         return [Verdict.TAKE, Verdict.CONFLICT] if self.source_wins else [Verdict.TAKE]
 
-    def write(self, rows: Relation, change: UnitOfWork, counts: Counts) -> None:
+    def write(self, rows: Relation, change: UnitOfWork, counts: RowCounts) -> None:
         """Delete the old versions of changed rows in the target, and add the new versions."""
         transaction, engine = change.transaction, self.session.engine
         table = transaction.state.get(TABLE, (self.target.table_id,))
         assert isinstance(table, Table)
-        if counts.taken(Did.CHANGED) + counts.taken(Did.REMOVED):
+        if counts.count_taken(ChangeStatus.CHANGED) + counts.count_taken(ChangeStatus.REMOVED):
             found = match_rows(self.session, change, table, "target", None)
             engine.forks.end_old_versions(rows, self._verdicts, found)
-        count = counts.taken(Did.CHANGED) + counts.taken(Did.ADDED)
+        count = counts.count_taken(ChangeStatus.CHANGED) + counts.count_taken(ChangeStatus.ADDED)
         if count:
             target = Target(change.attachment, transaction.state, table)
             _require_same_inside(self._fields, target)
             engine.forks.add_new_versions(rows, self._verdicts, self._fields, target, change, count)
 
 
-def write_again(
+def rewrite_files(
     session: Session, source: TableSide, files: Sequence[ScanFile], change: UnitOfWork
 ) -> None:
     """Rewrite files of a table that only the source has, and keep the row ids."""
@@ -115,10 +115,10 @@ def write_again(
 
 def _require_same_inside(fields: Sequence[Field], target: Target) -> None:
     """Raise Unsupported if fields inside a column differ between source and target."""
-    own = {one.column_id: one for one in fields}
+    source_fields = {one.column_id: one for one in fields}
     for one in target.fields:
-        mine = own.get(one.column_id)
-        if mine is not None and not _same_inside(mine, one):
+        source_field = source_fields.get(one.column_id)
+        if source_field is not None and not _same_inside(source_field, one):
             raise Unsupported(
                 f"Cannot merge table '{target.table.table_name}': one side changed rows, and the"
                 f" other side changed fields inside the column '{one.name}'.",

@@ -45,8 +45,8 @@ class Side:
 
     def since(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
         """Return the snapshot up to which a table was merged into the other side."""
-        told = [one.source_snapshot for one in self.departures if one.is_about(table_id)]
-        return max(told, default=self._since_fork)
+        snapshots = [one.source_snapshot for one in self.departures if one.is_about(table_id)]
+        return max(snapshots, default=self._since_fork)
 
     def origin(self, table_id: TableId = WHOLE_CATALOG) -> Snapshotted:
         """Return the catalog at the snapshot `since`: the last state that the other side has."""
@@ -54,7 +54,7 @@ class Side:
             return self._at(self.since(table_id))
         return self._first()
 
-    def arrived(self, table_id: TableId = WHOLE_CATALOG) -> list[SnapshotId]:
+    def arrived_snapshots(self, table_id: TableId = WHOLE_CATALOG) -> list[SnapshotId]:
         """Return the snapshots since the last merge that are merges from the other side."""
         since = self.since(table_id)
         found = {
@@ -64,12 +64,12 @@ class Side:
         }
         return sorted(found)
 
-    def arrival(self, snapshot: SnapshotId) -> Snapshotted:
-        """Return the catalog at one of the snapshots of `arrived`."""
+    def at_arrival(self, snapshot: SnapshotId) -> Snapshotted:
+        """Return the catalog at one of the snapshots of `arrived_snapshots`."""
         return self._at(snapshot)
 
-    def before(self, snapshot: SnapshotId, table_id: TableId) -> Snapshotted:
-        """Return the catalog just before one of the snapshots of `arrived`."""
+    def before_arrival(self, snapshot: SnapshotId, table_id: TableId) -> Snapshotted:
+        """Return the catalog just before one of the snapshots of `arrived_snapshots`."""
         since = self.since(table_id)
         earlier = max((one for one in self.log if since < one < snapshot), default=since)
         with self.catalog.database.reading() as connection:
@@ -79,12 +79,12 @@ class Side:
 
     @lru_cache(maxsize=64)  # noqa: B019 - sides live as long as their merge
     def _at(self, snapshot: SnapshotId) -> Snapshotted:
-        return _seen_at(self.catalog, snapshot)
+        return _read_at(self.catalog, snapshot)
 
-    def told_last(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
+    def last_departure(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
         """Return the snapshot of the last merge of a table into the other side, or 0."""
-        told = [one.snapshot_id for one in self.departures if one.is_about(table_id)]
-        return max(told, default=SnapshotId(0))
+        snapshots = [one.snapshot_id for one in self.departures if one.is_about(table_id)]
+        return max(snapshots, default=SnapshotId(0))
 
     # History
 
@@ -129,19 +129,21 @@ def common_rows(one: Side, other: Side, kind: Kind) -> list[Row]:
     The state of the source of the last merge is the base. A definition that the target did not take
     over from it was changed by the target, and only there.
     """
-    rows: list[Any] = _teller(one, other).origin().state.rows(kind)
-    whole = max(one.told_last(), other.told_last())
+    rows: list[Any] = _later_source(one, other).origin().state.rows(kind)
+    whole = max(one.last_departure(), other.last_departure())
     merges = (*one.departures, *other.departures)
     apart = {merge.table_id for merge in merges if merge.snapshot_id > whole}
     kept = [row for row in rows if owner_of(row) not in apart]
     for table_id in apart:
-        told: list[Any] = _teller(one, other, table_id).origin(table_id).state.rows(kind)
-        kept += [row for row in told if owner_of(row) == table_id]
+        rows_of_table: list[Any] = (
+            _later_source(one, other, table_id).origin(table_id).state.rows(kind)
+        )
+        kept += [row for row in rows_of_table if owner_of(row) == table_id]
     return kept
 
 
-def _teller(one: Side, other: Side, table_id: TableId = WHOLE_CATALOG) -> Side:
-    return one if one.told_last(table_id) >= other.told_last(table_id) else other
+def _later_source(one: Side, other: Side, table_id: TableId = WHOLE_CATALOG) -> Side:
+    return one if one.last_departure(table_id) >= other.last_departure(table_id) else other
 
 
 def owner_of(row: Row) -> int | None:
@@ -151,7 +153,7 @@ def owner_of(row: Row) -> int | None:
     return getattr(row, column) if column else None
 
 
-def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side]:
+def read_sides(metastore: Metastore, source: str, target: str) -> tuple[Side, Side]:
     """Return source and target of a merge. One must be a fork of the other."""
     one, other = metastore.catalog(source), metastore.catalog(target)
     fork = next(
@@ -178,7 +180,7 @@ def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side
 
     @cache
     def first() -> Snapshotted:
-        return _seen_at(fork, begin)
+        return _read_at(fork, begin)
 
     def side(catalog: Catalog) -> Side:
         since = begin if catalog is fork else forked_at
@@ -187,7 +189,7 @@ def sides_of(metastore: Metastore, source: str, target: str) -> tuple[Side, Side
     return side(one), side(other)
 
 
-def _seen_at(catalog: Catalog, snapshot: SnapshotId) -> Snapshotted:
+def _read_at(catalog: Catalog, snapshot: SnapshotId) -> Snapshotted:
     try:
         return catalog.at(version=snapshot)
     except NotFound:

@@ -20,19 +20,19 @@ from forklake.model.ids import TableId
 from forklake.model.inlined_values import initial_value
 from forklake.model.kinds import TABLE
 from forklake.model.merge_outcomes import TableMerge
-from forklake.model.merge_rules import Did
+from forklake.model.merge_rules import ChangeStatus
 from forklake.model.merges import AdoptedFile, RowIds
 from forklake.model.requests import Choice
 from forklake.session.unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
-    from forklake.merging.rows import Counts, RowMerge
+    from forklake.merging.rows import RowCounts, RowMerge
     from forklake.session.session import Session
 
 # For rows that both sides changed: fail, use the version of the target, or of the source.
 
 
-def called(side: Side, table_id: TableId) -> str:
+def qualified_name(side: Side, table_id: TableId) -> str:
     """Return the name of a table with its schema."""
     state = side.now.state
     table = state.get(TABLE, (table_id,))
@@ -50,8 +50,8 @@ class SharedTable:
         self._source = source
         self._target = target
         self._choice = choice
-        self._name = called(source.side, source.table_id)
-        self._counts: Counts | None = None
+        self._name = qualified_name(source.side, source.table_id)
+        self._counts: RowCounts | None = None
         self._rows: Relation | None = None
         self._merge: RowMerge | None = None
         self.outcome = TableMerge(self._name)
@@ -76,16 +76,16 @@ class SharedTable:
         """Whether there are conflicts and `on_conflict` does not decide them."""
         return bool(self.outcome.conflict_count) and self._choice == "fail"
 
-    def evaluated(self, stack: ExitStack) -> TableMerge:
+    def evaluate(self, stack: ExitStack) -> TableMerge:
         """Compute the changes and conflicts. `stack` releases the cached rows."""
-        files = self._adopted()
+        files = self._adoptable_files()
         new = sum(one.rows for one in files) + (len(self._source.new_rows) if self._adopts else 0)
         self.outcome = TableMerge(self._name, new, len(files))
         if not self.only_adds:
-            self._compare(stack)
+            self._compare_rows(stack)
         return self.outcome
 
-    def _compare(self, stack: ExitStack) -> None:
+    def _compare_rows(self, stack: ExitStack) -> None:
         from forklake.merging.rows import RowMerge
 
         wins = self._choice == "theirs"
@@ -94,19 +94,19 @@ class SharedTable:
         self._counts = counts = self._merge.counts(self._rows)
         self.outcome = replace(
             self.outcome,
-            appended_rows=self.outcome.appended_rows + counts.taken(Did.ADDED),
-            updated=counts.taken(Did.CHANGED),
-            deleted=counts.taken(Did.REMOVED),
+            appended_rows=self.outcome.appended_rows + counts.count_taken(ChangeStatus.ADDED),
+            updated=counts.count_taken(ChangeStatus.CHANGED),
+            deleted=counts.count_taken(ChangeStatus.REMOVED),
             conflict_count=counts.conflicts,
             conflicts=self._merge.conflicts(self._rows) if counts.conflicts else (),
         )
 
-    def _adopted(self) -> list[AdoptedFile]:
+    def _adoptable_files(self) -> list[AdoptedFile]:
         if not self._adopts:
             return []
         side = self._source.side
         target = self._target.side.catalog
-        return adoptable_files(side.now, self._source.table, self._source.plain, target)
+        return adoptable_files(side.now, self._source.table, self._source.plain_files, target)
 
     def write(self, change: UnitOfWork) -> None:
         """Apply the changes as part of `change`."""
@@ -119,7 +119,7 @@ class SharedTable:
         if self._source.next_row_id > first:
             transaction.reserve_row_ids(table, RowIds(first, self._source.next_row_id - first))
         if self._adopts:
-            transaction.adopt_files(table, self._adopted(), first)
+            transaction.adopt_files(table, self._adoptable_files(), first)
             fields = transaction.state.fields(table)
             rows = (
                 (row.row_id, {one.column_id: initial_value(one) for one in fields} | row.values)
@@ -139,14 +139,14 @@ class NewTable:
         self._session = session
         self._source = source
         view, table = source.side.now, source.table
-        self._moved = source.moved
+        self._moved = source.moved_files
         moved = {one.file.data_file_id for one in self._moved}
         kept = [one for number, one in source.now.files.items() if number not in moved]
         self._files = adoptable_files(view, table, kept, target.catalog)
         self._rows = source.now.rows.values()
         rewritten = sum(one.live_rows for one in self._moved)
         self.outcome = TableMerge(
-            called(source.side, source.table_id),
+            qualified_name(source.side, source.table_id),
             sum(one.rows for one in self._files) + len(self._rows) + rewritten,
             len(self._files),
         )
@@ -158,6 +158,6 @@ class NewTable:
         transaction.adopt_files(table, self._files, 0)
         transaction.adopt_rows(table, ((row.row_id, row.values) for row in self._rows), 0)
         if self._moved:
-            from forklake.merging.rows import write_again
+            from forklake.merging.rows import rewrite_files
 
-            write_again(self._session, self._source, self._moved, change)
+            rewrite_files(self._session, self._source, self._moved, change)

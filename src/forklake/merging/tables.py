@@ -22,19 +22,19 @@ from forklake.model.kinds import COLUMN, TABLE
 from forklake.model.merges import Merge
 from forklake.model.scans import ScanFile
 
-Version = tuple[int, SnapshotId]
+RowVersion = tuple[int, SnapshotId]
 _PLAIN = frozenset({ChangeKind.INSERTED, ChangeKind.INLINED_INSERT, ChangeKind.ALTERED_TABLE})
 _REMOVING = frozenset({ChangeKind.DELETED, ChangeKind.INLINED_DELETE})
 
 
 @dataclass(frozen=True)
-class Seen:
+class TableData:
     """A table at one snapshot, or the part of it that a merge brought."""
 
     view: Snapshotted
     table: Table
     files: dict[DataFileId, ScanFile]
-    rows: dict[Version, InlinedRow]
+    rows: dict[RowVersion, InlinedRow]
 
 
 class TableSide:
@@ -44,7 +44,7 @@ class TableSide:
         self.side = side
         self.table_id = table_id
         self.since = side.since(table_id)
-        self.arrived = side.arrived(table_id)
+        self.arrived_snapshots = side.arrived_snapshots(table_id)
 
     @cached_property
     def table(self) -> Table:
@@ -54,22 +54,22 @@ class TableSide:
         return found
 
     @cached_property
-    def now(self) -> Seen:
+    def now(self) -> TableData:
         """Its current data."""
-        found = _seen(self.side.now, self.table_id)
+        found = _read_table(self.side.now, self.table_id)
         assert found is not None
         return found
 
     @cached_property
-    def before(self) -> list[Seen]:
+    def before(self) -> list[TableData]:
         """What the other side has: the table at the last merge, and later merges from there."""
-        origin = _seen(self.side.origin(self.table_id), self.table_id)
+        origin = _read_table(self.side.origin(self.table_id), self.table_id)
         found = [] if origin is None else [origin]
-        for at in self.arrived:
-            brought = _seen(self.side.arrival(at), self.table_id)
+        for at in self.arrived_snapshots:
+            brought = _read_table(self.side.at_arrival(at), self.table_id)
             if brought is not None:
-                earlier = _seen(self.side.before(at, self.table_id), self.table_id)
-                found = _followed(found, earlier, brought, at)
+                earlier = _read_table(self.side.before_arrival(at, self.table_id), self.table_id)
+                found = _follow_merge(found, earlier, brought, at)
         return found
 
     # Files
@@ -79,24 +79,24 @@ class TableSide:
         return {number: file for one in self.before for number, file in one.files.items()}
 
     @cached_property
-    def fresh(self) -> list[ScanFile]:
+    def unshared_files(self) -> list[ScanFile]:
         """Files that the other side does not have."""
         known = self._files_before
         return [file for number, file in self.now.files.items() if number not in known]
 
     @cached_property
-    def reduced(self) -> list[ScanFile]:
+    def reduced_files(self) -> list[ScanFile]:
         """Files that lost rows."""
         known = self._files_before
         return [
             file
             for number, file in self.now.files.items()
-            if number in known and _deletes(file) != _deletes(known[number])
+            if number in known and _delete_state(file) != _delete_state(known[number])
         ]
 
-    def lost(self, seen: Seen) -> list[ScanFile]:
+    def lost_files(self, seen: TableData) -> list[ScanFile]:
         """Return files of `seen` that ended or lost rows, in their earlier state."""
-        reduced = {file.file.data_file_id for file in self.reduced}
+        reduced = {file.file.data_file_id for file in self.reduced_files}
         return [
             file
             for number, file in seen.files.items()
@@ -106,7 +106,7 @@ class TableSide:
     # Inlined rows
 
     @cached_property
-    def fresh_rows(self) -> list[InlinedRow]:
+    def unshared_rows(self) -> list[InlinedRow]:
         """Inlined rows that the other side does not have, or not in this version."""
         known = {version for one in self.before for version in one.rows}
         return [row for version, row in self.now.rows.items() if version not in known]
@@ -129,13 +129,15 @@ class TableSide:
         return [
             file
             for file in self.now.files.values()
-            if file.file.begin_snapshot in self.arrived and file.file.row_id_start is None
+            if file.file.begin_snapshot in self.arrived_snapshots and file.file.row_id_start is None
         ]
 
     @cached_property
     def arrived_rows(self) -> list[InlinedRow]:
         """Inlined rows that merges from the other side brought."""
-        return [row for row in self.now.rows.values() if row.begin_snapshot in self.arrived]
+        return [
+            row for row in self.now.rows.values() if row.begin_snapshot in self.arrived_snapshots
+        ]
 
     # Ids
 
@@ -150,21 +152,21 @@ class TableSide:
         return _next_row_id(self.side.now, self.table_id)
 
     @cached_property
-    def brought(self) -> list[Merge]:
+    def arrivals(self) -> list[Merge]:
         """Merges from the other side that brought new rows to the table."""
-        return self._moves(self.side.arrivals)
+        return self._with_new_rows(self.side.arrivals)
 
     @cached_property
-    def taken(self) -> list[Merge]:
+    def departures(self) -> list[Merge]:
         """Merges into the other side that took new rows of the table."""
-        return self._moves(self.side.departures)
+        return self._with_new_rows(self.side.departures)
 
-    def _moves(self, merges: Iterable[Merge]) -> list[Merge]:
+    def _with_new_rows(self, merges: Iterable[Merge]) -> list[Merge]:
         return [one for one in merges if one.table_id == self.table_id and one.count]
 
     def is_new(self, row_id: int) -> bool:
         """Return whether this side created a row since its last merge into the other side."""
-        came = any(one.becomes <= row_id < one.becomes + one.count for one in self.brought)
+        came = any(one.becomes <= row_id < one.becomes + one.count for one in self.arrivals)
         return row_id >= self.first_new and not came
 
     def changes(self, *, with_plain: bool) -> SideChanges:
@@ -174,19 +176,19 @@ class TableSide:
         """
         now, table = self.side.now, self.table
         files = [
-            *(self.fresh if with_plain else self.mixed),
-            *self.reduced,
+            *(self.unshared_files if with_plain else self.mixed_files),
+            *self.reduced_files,
             *self.arrived_versions,
         ]
         chosen = list({one.file.data_file_id: one for one in files}.values())
-        rows = [*(self.fresh_rows if with_plain else self.versions), *self.arrived_rows]
+        rows = [*(self.unshared_rows if with_plain else self.changed_rows), *self.arrived_rows]
         return SideChanges(
             now=RowSet(now, table, chosen, rows),
-            before=[RowSet(one.view, one.table, self.lost(one)) for one in self.before],
+            before=[RowSet(one.view, one.table, self.lost_files(one)) for one in self.before],
             lost_rows=self.lost_rows,
             since=self.since,
-            arrived=self.arrived,
-            ids=NewIds(self.first_new, self.next_row_id, self.brought, self.taken),
+            arrived=self.arrived_snapshots,
+            ids=NewIds(self.first_new, self.next_row_id, self.arrivals, self.departures),
         )
 
     # Summary
@@ -194,38 +196,38 @@ class TableSide:
     @cached_property
     def is_touched(self) -> bool:
         """Whether the data changed at all."""
-        return bool(self.fresh or self.fresh_rows or self.has_losses)
+        return bool(self.unshared_files or self.unshared_rows or self.has_losses)
 
     @cached_property
     def has_losses(self) -> bool:
         """Whether rows that the other side has were updated or deleted."""
-        return bool(self.lost_rows) or any(self.lost(one) for one in self.before)
+        return bool(self.lost_rows) or any(self.lost_files(one) for one in self.before)
 
     @cached_property
-    def plain(self) -> list[ScanFile]:
+    def plain_files(self) -> list[ScanFile]:
         """Files that hold only new rows, with implicit row ids."""
-        return [file for file in self.fresh if self._is_plain(file)]
+        return [file for file in self.unshared_files if self._is_plain(file)]
 
     @cached_property
-    def mixed(self) -> list[ScanFile]:
+    def mixed_files(self) -> list[ScanFile]:
         """The other files that the other side does not have."""
-        plain = {file.file.data_file_id for file in self.plain}
-        return [file for file in self.fresh if file.file.data_file_id not in plain]
+        plain = {file.file.data_file_id for file in self.plain_files}
+        return [file for file in self.unshared_files if file.file.data_file_id not in plain]
 
     @cached_property
     def new_rows(self) -> list[InlinedRow]:
         """Inlined rows that are new."""
-        return [row for row in self.fresh_rows if self.is_new(row.row_id)]
+        return [row for row in self.unshared_rows if self.is_new(row.row_id)]
 
     @cached_property
-    def versions(self) -> list[InlinedRow]:
+    def changed_rows(self) -> list[InlinedRow]:
         """Inlined rows that are new versions of rows that the other side has."""
-        return [row for row in self.fresh_rows if not self.is_new(row.row_id)]
+        return [row for row in self.unshared_rows if not self.is_new(row.row_id)]
 
     @cached_property
     def only_adds(self) -> bool:
         """Whether the changes consist of new rows and row moves only."""
-        return not (self.has_losses or self.mixed or self.versions)
+        return not (self.has_losses or self.mixed_files or self.changed_rows)
 
     def _is_plain(self, one: ScanFile) -> bool:
         file = one.file
@@ -238,11 +240,11 @@ class TableSide:
             return True
         # An UPDATE also ends rows, and writes their new versions into the same file as new rows:
         # the footer shows it. The footer of an encrypted file cannot be read.
-        may_tell = bool(kinds) and kinds <= _PLAIN | _REMOVING and file.encryption_key is None
-        return may_tell and not _has_row_ids(one.path)
+        is_readable = bool(kinds) and kinds <= _PLAIN | _REMOVING and file.encryption_key is None
+        return is_readable and not _has_row_ids(one.path)
 
     @cached_property
-    def moved(self) -> list[ScanFile]:
+    def moved_files(self) -> list[ScanFile]:
         """Files that compaction wrote: their rows may store snapshot ids of this catalog."""
         return [file for file in self.now.files.values() if self._is_moved(file.file)]
 
@@ -252,7 +254,7 @@ class TableSide:
         kinds = self.side.kinds(file.begin_snapshot, self.table_id)
         return not kinds or not kinds <= _PLAIN | _REMOVING
 
-    def types(self) -> dict[int, str]:
+    def column_types(self) -> dict[int, str]:
         """Return the type of each column and nested field, by column id."""
         rows: list[Column] = self.side.now.state.beneath(COLUMN, self.table_id)
         return {row.column_id: row.column_type for row in rows}
@@ -261,7 +263,7 @@ class TableSide:
     def has_new_types(self) -> bool:
         """Whether the type of a column was promoted."""
         rows: list[Column] = self.side.origin(self.table_id).state.beneath(COLUMN, self.table_id)
-        now = self.types()
+        now = self.column_types()
         return any(now.get(row.column_id, row.column_type) != row.column_type for row in rows)
 
 
@@ -275,61 +277,63 @@ class TableSides:
         """Return the data of a table on one side."""
         return self._found.setdefault((side, table_id), TableSide(side, table_id))
 
-    def are_touched(self, side: Side, table_id: TableId) -> bool:
+    def is_touched(self, side: Side, table_id: TableId) -> bool:
         """Return whether a side has the table and changed its rows."""
         is_there = side.now.state.get(TABLE, (table_id,)) is not None
         may_be = is_there and side.may_have_touched(table_id)
         return may_be and self.of(side, table_id).is_touched
 
 
-def _seen(view: Snapshotted, table_id: TableId) -> Seen | None:
+def _read_table(view: Snapshotted, table_id: TableId) -> TableData | None:
     """Return a table at a snapshot, or None if it does not exist there."""
     table = view.state.get(TABLE, (table_id,))
     if not isinstance(table, Table):
         return None
     files = {one.file.data_file_id: one for one in view.scan_files(table)}
     rows = {(row.row_id, row.begin_snapshot): row for row in view.inlined_rows(table)}
-    return Seen(view, table, files, rows)
+    return TableData(view, table, files, rows)
 
 
-def _followed(known: list[Seen], earlier: Seen | None, brought: Seen, at: SnapshotId) -> list[Seen]:
+def _follow_merge(
+    earlier_data: list[TableData], earlier: TableData | None, merged: TableData, at: SnapshotId
+) -> list[TableData]:
     """Return what the other side has after a merge from it at snapshot `at`.
 
     The merge brought what began in it, and changed files and rows that were in the state that the
-    other side has; other files and rows keep the state that is already in `known`.
+    other side has; other files and rows keep the state that is already in `earlier_data`.
 
     Args:
-        known: what the other side had before the merge.
+        earlier_data: what the other side had before the merge.
         earlier: the table just before the merge.
-        brought: the table at the merge.
+        merged: the table at the merge.
     """
-    files = {n: one for n, one in brought.files.items() if one.file.begin_snapshot == at}
-    rows = {version: row for version, row in brought.rows.items() if version[1] == at}
+    files = {n: one for n, one in merged.files.items() if one.file.begin_snapshot == at}
+    rows = {version: row for version, row in merged.rows.items() if version[1] == at}
     kept = []
-    for seen in known:
+    for data in earlier_data:
         as_known = {
             number
-            for number, one in seen.files.items()
+            for number, one in data.files.items()
             if earlier is not None
             and number in earlier.files
-            and _deletes(one) == _deletes(earlier.files[number])
+            and _delete_state(one) == _delete_state(earlier.files[number])
         }
-        files |= {number: one for number, one in brought.files.items() if number in as_known}
+        files |= {number: one for number, one in merged.files.items() if number in as_known}
         kept.append(
             replace(
-                seen,
-                files={n: one for n, one in seen.files.items() if n not in as_known},
+                data,
+                files={n: one for n, one in data.files.items() if n not in as_known},
                 rows={
                     version: row
-                    for version, row in seen.rows.items()
-                    if earlier is None or version not in earlier.rows or version in brought.rows
+                    for version, row in data.rows.items()
+                    if earlier is None or version not in earlier.rows or version in merged.rows
                 },
             )
         )
-    return [*kept, replace(brought, files=files, rows=rows)]
+    return [*kept, replace(merged, files=files, rows=rows)]
 
 
-def _deletes(file: ScanFile) -> tuple[int | None, tuple[int, ...]]:
+def _delete_state(file: ScanFile) -> tuple[int | None, tuple[int, ...]]:
     number = file.delete_file.delete_file_id if file.delete_file is not None else None
     return number, file.deleted_positions
 

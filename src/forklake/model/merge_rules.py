@@ -9,10 +9,10 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Did(Enum):
+class ChangeStatus(Enum):
     """The change of one side since it was last merged into the other."""
 
-    NOTHING = "left alone"
+    UNCHANGED = "left alone"
     ADDED = "added"
     CHANGED = "changed"
     REMOVED = "removed"
@@ -27,10 +27,15 @@ class Verdict(Enum):
     CONFLICT = "conflict"
 
 
-_N, _A, _C, _R = Did.NOTHING, Did.ADDED, Did.CHANGED, Did.REMOVED
+_N, _A, _C, _R = (
+    ChangeStatus.UNCHANGED,
+    ChangeStatus.ADDED,
+    ChangeStatus.CHANGED,
+    ChangeStatus.REMOVED,
+)
 
 # (source, target) -> action. If the source did nothing, the target is not changed.
-DEFINITIONS: dict[tuple[Did, Did], Verdict] = {
+DEFINITIONS: dict[tuple[ChangeStatus, ChangeStatus], Verdict] = {
     (_A, _N): Verdict.TAKE,
     (_A, _A): Verdict.IF_EQUAL,
     (_A, _C): Verdict.IF_EQUAL,
@@ -46,7 +51,7 @@ DEFINITIONS: dict[tuple[Did, Did], Verdict] = {
 }
 
 # The same for rows, matched by row id. New rows have new ids, so they cannot conflict.
-ROWS: dict[tuple[Did, Did], Verdict] = {
+ROWS: dict[tuple[ChangeStatus, ChangeStatus], Verdict] = {
     (_A, _N): Verdict.TAKE,
     (_C, _N): Verdict.TAKE,
     (_C, _C): Verdict.CONFLICT,
@@ -57,11 +62,11 @@ ROWS: dict[tuple[Did, Did], Verdict] = {
 }
 
 
-def of_definition(source: Did, target: Did) -> Verdict:
+def definition_verdict(source: ChangeStatus, target: ChangeStatus) -> Verdict:
     """Return the verdict for a definition."""
     return DEFINITIONS.get((source, target), Verdict.KEEP)
 
 
-def row_pairs(verdict: Verdict) -> list[tuple[Did, Did]]:
+def row_pairs(verdict: Verdict) -> list[tuple[ChangeStatus, ChangeStatus]]:
     """Return the (source, target) pairs that have this verdict for rows."""
     return [pair for pair, found in ROWS.items() if found is verdict]

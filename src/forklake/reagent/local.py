@@ -73,9 +73,9 @@ class LocalPlace(Closing):
 
     def fork(self, parent: str, name: str, tag: CommitTag, ttl: timedelta) -> None:
         """Fork a catalog with a time to live. The run holds the fork exclusively."""
-        from forklake.merging.holds import fork_held
+        from forklake.merging.holds import create_held_fork
 
-        fork_held(self.catalogs, parent, name, holder=tag.run_id, ttl=ttl)
+        create_held_fork(self.catalogs, parent, name, holder=tag.run_id, ttl=ttl)
 
     def merge_fork(self, fork: str, parent: str, tag: CommitTag) -> MergeReport:
         """Merge a fork into its parent as one snapshot, or raise Conflict."""

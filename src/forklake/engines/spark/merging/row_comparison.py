@@ -16,7 +16,7 @@ from forklake.engines.spark.reading.inlined import inlined_frame
 from forklake.engines.spark.reading.scan import scan_chosen
 from forklake.engines.spark.remote import persisted
 from forklake.model.fields import Field
-from forklake.model.merge_rules import Did
+from forklake.model.merge_rules import ChangeStatus
 
 if TYPE_CHECKING:
     from forklake.engines.spark.engine import Engine
@@ -83,9 +83,9 @@ def _by_row_id(
     after = other.select(theirs.alias(_KEY), row_id.alias("other"), F.col(_IMAGE).alias(_AFTER))
     joined = before.join(after, _KEY, "full")
     did = (
-        F.when(F.col("one").isNull(), Did.ADDED.value)
-        .when(F.col("other").isNull(), Did.REMOVED.value)
-        .when(F.col(_BEFORE) != F.col(_AFTER), Did.CHANGED.value)
+        F.when(F.col("one").isNull(), ChangeStatus.ADDED.value)
+        .when(F.col("other").isNull(), ChangeStatus.REMOVED.value)
+        .when(F.col(_BEFORE) != F.col(_AFTER), ChangeStatus.CHANGED.value)
     )
     shown = F.coalesce(F.col("one"), F.col("other"))
     found = joined.select(
@@ -102,7 +102,9 @@ def _by_content(one: DataFrame, other: DataFrame) -> DataFrame:
     left = sides.groupBy(_IMAGE).agg(F.sum(_COUNT).alias(_COUNT)).where(F.col(_COUNT) != 0)
     is_added = F.col(_COUNT) > 0
     return left.select(
-        F.when(is_added, Did.ADDED.value).otherwise(Did.REMOVED.value).alias(_DID),
+        F.when(is_added, ChangeStatus.ADDED.value)
+        .otherwise(ChangeStatus.REMOVED.value)
+        .alias(_DID),
         F.lit(None).cast("bigint").alias(_SHOWN),
         F.when(~is_added, F.col(_IMAGE)).alias(_BEFORE),
         F.when(is_added, F.col(_IMAGE)).alias(_AFTER),

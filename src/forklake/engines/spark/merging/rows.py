@@ -30,7 +30,7 @@ from forklake.engines.spark.writing.write import append_versions
 from forklake.engines.targets import Target
 from forklake.model.fields import Field
 from forklake.model.files import ROW_ID
-from forklake.model.merge_rules import Did, Verdict, row_pairs
+from forklake.model.merge_rules import ChangeStatus, Verdict, row_pairs
 from forklake.model.merges import Merge
 
 if TYPE_CHECKING:
@@ -60,21 +60,21 @@ class SparkForks:
         """
         mine = _touched(self.engine, source)
         mine = mine.withColumn(_ID, _translate_id(source.ids, next_in_target, F.col(_ID)))
-        theirs = F.lit(Did.NOTHING.value)
+        theirs = F.lit(ChangeStatus.UNCHANGED.value)
         if target is None:
             nothing = F.lit(None).cast("string")
             return mine.withColumn(_THEIRS, theirs).withColumn(_THEIR_IMAGE, nothing)
-        others = _touched(self.engine, target).where(F.col(_DID) != Did.ADDED.value)
+        others = _touched(self.engine, target).where(F.col(_DID) != ChangeStatus.ADDED.value)
         marked = others.select(
             _ID, F.col(_DID).alias(_THEIRS), _image(target.now.fields).alias(_THEIR_IMAGE)
         )
         joined = mine.join(marked, _ID, "left")
         return joined.withColumn(_THEIRS, F.coalesce(F.col(_THEIRS), theirs))
 
-    def count_pairs(self, rows: DataFrame) -> dict[tuple[Did, Did], int]:
+    def count_pairs(self, rows: DataFrame) -> dict[tuple[ChangeStatus, ChangeStatus], int]:
         """Count joined rows by the changes of both sides."""
         found = rows.groupBy(_DID, _THEIRS).count().collect()
-        return {(Did(row[0]), Did(row[1])): int(row[2]) for row in found}
+        return {(ChangeStatus(row[0]), ChangeStatus(row[1])): int(row[2]) for row in found}
 
     def first_conflicts(
         self, rows: DataFrame, fields: Sequence[Field], limit: int
@@ -93,7 +93,7 @@ class SparkForks:
     ) -> None:
         """Delete the rows of the target that the source updated or deleted."""
         taken = rows.where(_ends_in(verdicts))
-        ids = taken.where(F.col(_DID) != Did.ADDED.value).select(F.col(_ID).alias(ROW))
+        ids = taken.where(F.col(_DID) != ChangeStatus.ADDED.value).select(F.col(_ID).alias(ROW))
         delete_listed(self.engine, found, ids)
 
     def add_new_versions(
@@ -112,7 +112,7 @@ class SparkForks:
             count: number of these rows.
         """
         taken = rows.where(_ends_in(verdicts))
-        versions = taken.where(F.col(_DID) != Did.REMOVED.value)
+        versions = taken.where(F.col(_DID) != ChangeStatus.REMOVED.value)
         shaped = versions.select(*_columns(fields, target), F.col(_ID).alias(ROW_ID))
         stored = ruled(shaped, target, by_name=True, keep=(ROW_ID,))
         append_versions(self.engine, change, target, stored, count, has_new=False)
@@ -148,13 +148,17 @@ def _touched(engine: Engine, side: SideChanges) -> DataFrame:
     now = _now(engine, side.now)
     arrived = list(side.arrived)
     is_own = (F.col(_SNAPSHOT) > side.since) & ~F.col(_SNAPSHOT).isin(arrived)
-    did = F.when(_is_new(side.ids, F.col(_ROWID)), Did.ADDED.value).otherwise(Did.CHANGED.value)
+    did = F.when(_is_new(side.ids, F.col(_ROWID)), ChangeStatus.ADDED.value).otherwise(
+        ChangeStatus.CHANGED.value
+    )
     written = now.where(is_own).select(*columns, F.col(_ROWID).alias(_ID), did.alias(_DID))
     gone = _before(engine, side).join(now.select(_ROWID), _ROWID, "left_anti")
     if side.arrived:  # a row may have existed in two versions before
         gone = gone.distinct()
     nulls = [F.lit(None).cast(now.schema[one.name].dataType).alias(one.name) for one in fields]
-    removed = gone.select(*nulls, F.col(_ROWID).alias(_ID), F.lit(Did.REMOVED.value).alias(_DID))
+    removed = gone.select(
+        *nulls, F.col(_ROWID).alias(_ID), F.lit(ChangeStatus.REMOVED.value).alias(_DID)
+    )
     return written.union(removed)
 
 
@@ -214,7 +218,7 @@ def _ends_in(verdicts: Sequence[Verdict]) -> Column:
 def _image(fields: Sequence[Field]) -> Column:
     """Return a row as JSON, or null if it was deleted."""
     row = F.to_json(F.struct(*(F.col(quoted(one.name)) for one in fields)))
-    return F.when(F.col(_DID) != Did.REMOVED.value, row)
+    return F.when(F.col(_DID) != ChangeStatus.REMOVED.value, row)
 
 
 def _columns(fields: Sequence[Field], target: Target) -> Iterator[Column]:

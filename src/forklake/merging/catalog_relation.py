@@ -22,25 +22,25 @@ from forklake.store.database import Connection
 
 
 @dataclass(frozen=True)
-class Kinship:
+class CatalogRelation:
     """The state that two catalogs share where their lineages diverge, and later merges."""
 
-    shared: Snapshotted | None = None
+    shared_state: Snapshotted | None = None
     first_id: CatalogId = NO_CATALOG
     merges: list[Merge] = field(default_factory=list)
 
     @property
-    def is_close(self) -> bool:
+    def shares_lineage(self) -> bool:
         """Whether the catalogs share a lineage, so that row ids identify the same rows."""
-        return self.shared is not None
+        return self.shared_state is not None
 
-    def first_new(self, table_id: TableId) -> int:
+    def first_new_row_id(self, table_id: TableId) -> int:
         """Return the first row id that each catalog assigned independently."""
-        assert self.shared is not None
-        table = self.shared.state.get(TABLE, (table_id,))
-        return self.shared.statistics(table).next_row_id if isinstance(table, Table) else 0
+        assert self.shared_state is not None
+        table = self.shared_state.state.get(TABLE, (table_id,))
+        return self.shared_state.statistics(table).next_row_id if isinstance(table, Table) else 0
 
-    def ranges(self, table_id: TableId) -> list[tuple[int, int, int]]:
+    def equal_row_ranges(self, table_id: TableId) -> list[tuple[int, int, int]]:
         """Return ranges of equal rows: (id in the first catalog, id in the second, count)."""
         return [
             (one.becomes, one.first, one.count)
@@ -51,20 +51,22 @@ class Kinship:
         ]
 
 
-def kinship_of(one: Catalog, other: Catalog) -> Kinship:
+def relate_catalogs(one: Catalog, other: Catalog) -> CatalogRelation:
     """Return how two catalogs of one metastore are related."""
     with one.database.reading() as connection:
-        parted = _parted_at(connection, one, other)
-        if parted is None:
-            return Kinship()
+        common = _last_common_snapshot(connection, one, other)
+        if common is None:
+            return CatalogRelation()
         merges = merges_between(connection, one.catalog_id, other.catalog_id)
         # The rows are retained for the forks pinned there, even if the snapshot has expired.
-        head = Head(parted, 0, datetime.fromtimestamp(0, UTC))
+        head = Head(common, 0, datetime.fromtimestamp(0, UTC))
         state = load_state(connection, one.catalog_id, head, inherits=one.inherits)
-    return Kinship(one.seen(state), one.catalog_id, merges)
+    return CatalogRelation(one.seen(state), one.catalog_id, merges)
 
 
-def _parted_at(connection: Connection, one: Catalog, other: Catalog) -> SnapshotId | None:
+def _last_common_snapshot(
+    connection: Connection, one: Catalog, other: Catalog
+) -> SnapshotId | None:
     """Return the newest snapshot that both catalogs see, or None."""
     for child, parent in ((one, other), (other, one)):
         if child.row.parent_catalog_id == parent.catalog_id:
