@@ -112,12 +112,12 @@ def import_delta(
             )
         if own:
             take_over(found, found.now().state.table(done.table, done.schema))
-        standing = _read_status(found, done.schema, done.table)
-    document = {**_status_document(standing), "loaded": done.loaded, "files": done.files}
+        status = _read_status(found, done.schema, done.table)
+    document = {**_status_document(status), "loaded": done.loaded, "files": done.files}
     counts = f"{counted(done.loaded, 'version')}, {counted(done.files, 'file')}"
     message = (
-        f"Imported {escape(path)} as {escape(standing.name)}: {counts}, now at version"
-        f" {standing.version}."
+        f"Imported {escape(path)} as {escape(status.name)}: {counts}, now at version"
+        f" {status.version}."
     )
     context.output.show(document, lambda: [message])
 
@@ -286,9 +286,9 @@ def vacuum(
         files = [
             path
             for one in delta_catalogs(metastore, catalog)
-            for standing in _list_statuses([one])
-            if not standing.is_followed
-            for path in vacuum_table(one, standing.table, older_than=older_than, dry_run=dry_run)
+            for status in _list_statuses([one])
+            if not status.is_followed
+            for path in vacuum_table(one, status.table, older_than=older_than, dry_run=dry_run)
         ]
     message = f"{'Would remove' if dry_run else 'Removed'} {counted(len(files), 'file')}."
     document = {"files": files, "removed": not dry_run}

@@ -33,7 +33,9 @@ OPERATIONS = {
 def show_mirrors(request: Request, visitor: CurrentVisitor, catalog: str) -> Response:
     """Return the page with the Delta tables of the catalog and the progress of their mirrors."""
     frame = open_frame(visitor, catalog, "mirrors")
-    return render(request, "mirrors.html", frame=frame, standings=list_delta_tables(frame.catalog))
+    return render(
+        request, "mirrors.html", frame=frame, delta_tables=list_delta_tables(frame.catalog)
+    )
 
 
 @routes.get("/catalogs/{catalog}/maintenance")
