@@ -200,6 +200,5 @@ class Session(tables.Session):
         from forklake.sql.query.binding import Binding
 
         with Binding(self, self.dialect) as binding:
-            return self.engine.relations.make_fields_nullable(
-                binding.to_relation(node, may_change=may_change)
-            )
+            rows = binding.to_relation(node, may_change=may_change)  # refuses before Spark starts
+            return self.engine.relations.make_fields_nullable(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forklake.engines.spark.engine import Engine
+from forklake.engines.spark.queries import SparkQueries
 from forklake.errors import Unsupported
 from forklake.sql.dialect import parse
 from forklake.sql.translate import dispatch, to_spark
@@ -109,6 +110,10 @@ def test_registration_needs_a_java_virtual_machine() -> None:
     class Remote:
         spark = object
         is_native = False
+
+        @property
+        def queries(self) -> SparkQueries:
+            return SparkQueries(self)  # type: ignore[arg-type]
 
     with pytest.raises(Unsupported, match="Spark Connect"):
         dispatch.register_functions(Remote())  # type: ignore[arg-type]

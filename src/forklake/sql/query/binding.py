@@ -314,9 +314,9 @@ class Binding:
         with self._create_inner_binding(
             what, macro.dialect, home, self._inherited_read_point(home), stored_in
         ) as inner:
-            rows = _make_columns_unique(self.session.engine, inner.to_relation(macro.body))
+            rows = inner.to_relation(macro.body)
             self._inner_sources = inner.sources
-            return rows
+            return _make_columns_unique(self.session.engine, rows)
 
     def _create_inner_binding(
         self,
