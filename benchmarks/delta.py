@@ -38,7 +38,7 @@ from benchmarks.writers import prepare_writer
 from forklake import Catalog
 from forklake.catalog.delta_tables import FaceReading
 from forklake.catalog.file_listings import keep_listing
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.commit_actions import CommitBuilder, ProtocolAndMetadata
 from forklake.delta.mirror.checkpoints import checkpoint_path, write_checkpoint
 from forklake.delta.publication import publish_table
@@ -187,7 +187,7 @@ def _write_checkpoint(table: Loaded) -> None:
 
 
 def _plan(catalog: Catalog, table: Loaded, wanted: int) -> None:
-    now: Snapshotted = catalog.now()
+    now: SnapshotReads = catalog.now()
     assert len(now.scan_files(table.table, Compare(ColumnId(1), "=", str(wanted)))) == 1
 
 

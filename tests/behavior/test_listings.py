@@ -10,7 +10,7 @@ import pytest
 from forklake import Catalog, ColumnBounds, ColumnSpec, Metastore, NewDataFile
 from forklake.catalog import listings, snapshot_reads, zones
 from forklake.catalog.file_listings import keep_listing, keep_listings
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model.entities import Table
 from forklake.model.ids import ColumnId
 from forklake.model.predicates import And, Compare, In, IsNull, Predicate, StartsWith, question
@@ -67,7 +67,7 @@ def filled(metastore: Metastore) -> tuple[Catalog, Table]:
     return catalog, catalog.now().state.table("t")
 
 
-def seen_by(view: Snapshotted, table: Table) -> list[object]:
+def seen_by(view: SnapshotReads, table: Table) -> list[object]:
     known = view.file_columns(table, [ID, DAY, NAME])
     columns = [
         *known.files.columns,
@@ -80,7 +80,7 @@ def seen_by(view: Snapshotted, table: Table) -> list[object]:
     ]
 
 
-def compare(view: Snapshotted, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def compare(view: SnapshotReads, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare what is visible with listings and without."""
     found = seen_by(view, table)
     with monkeypatch.context() as patch:
@@ -95,7 +95,7 @@ def listed(metastore: Metastore) -> set[tuple[int, int]]:
     return {(owner, upto) for owner, upto in rows}
 
 
-def numbers_looked_up(view: Snapshotted, table: Table, predicate: Predicate) -> int | None:
+def numbers_looked_up(view: SnapshotReads, table: Table, predicate: Predicate) -> int | None:
     """Return how many files are looked up by id, or None if no listing is used."""
     with view.reading() as reader:
         requested = question(predicate, {ID: "int64", DAY: "date", NAME: "varchar"})

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from forklake import Session
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.local.arrow_plan import Planner
 from forklake.engines.local.arrow_reader import VIRTUAL, read_file
 from forklake.model.kinds import TABLE
@@ -25,7 +25,7 @@ def head(lake: Session, alias: str = "lake") -> int:
     return lake.attachment(alias).catalog.current_snapshot()
 
 
-def current_view(lake: Session, alias: str = "lake") -> Snapshotted:
+def current_view(lake: Session, alias: str = "lake") -> SnapshotReads:
     """Return the current state of the catalog."""
     return lake.attachment(alias).catalog.now()
 
@@ -46,7 +46,7 @@ def rows_with_ids(lake: Session, name: str = "t", version: int | None = None) ->
     return sorted_rows(lake.table(name, version=version, virtual=["rowid", "snapshot_id"]))
 
 
-def rows_at(at: Snapshotted, name: str = "t") -> Rows:
+def rows_at(at: SnapshotReads, name: str = "t") -> Rows:
     """Return the rows of a table with their ids and snapshots."""
     table = at.state.table(name)
     fields = at.state.fields(table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forklake import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model import kinds
 from forklake.model.children import MacroImplementation
 from forklake.model.entities import Column, Table
@@ -67,7 +67,7 @@ def type_text(state: CatalogState, table: Table, column: Column) -> str:
     return f"{column.column_type}({inner})"
 
 
-def _table(seen: Snapshotted, table: Table) -> dict[str, Any]:
+def _table(seen: SnapshotReads, table: Table) -> dict[str, Any]:
     state = seen.state
     columns = state.columns(table)
     names = {column.column_id: column.column_name for column in columns}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from forklake import Catalog, Metastore, NewDeleteFile
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.catalog.transaction import Transaction
 from forklake.errors import InvalidInput
 from forklake.model.changes import ChangeKind
@@ -109,7 +109,7 @@ class History:
     def in_file(self, one: ScanFile) -> Rows:
         return {(one.file.data_file_id, place) for place in self.left(one)}
 
-    def rows(self, seen: Snapshotted) -> Rows:
+    def rows(self, seen: SnapshotReads) -> Rows:
         found = {_key(row) for row in seen.inlined_rows(self.table)}
         return found.union(*(self.in_file(one) for one in seen.scan_files(self.table)))
 
@@ -118,7 +118,9 @@ def _key(row: InlinedRow) -> tuple[Any, ...]:
     return ("inlined", row.row_id, row.values[ColumnId(1)])
 
 
-def replayed(history: History, catalog: Catalog, rows: Rows, start: int, seen: Snapshotted) -> Rows:
+def replayed(
+    history: History, catalog: Catalog, rows: Rows, start: int, seen: SnapshotReads
+) -> Rows:
     """Return the rows after applying the changes from one snapshot to another."""
     changes = catalog.table_changes(seen, history.table, start)
     for at in range(start, seen.snapshot_id + 1):

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from forklake import ColumnSpec, NewDataFile, Session, list_of, map_of, struct
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.spark.engine import Engine
 from forklake.engines.spark.reading.scan import scan
 from forklake.errors import InvalidInput, NotFound
@@ -262,14 +262,14 @@ def test_plain_files_are_listed_when_a_query_is_planned_and_once_for_the_same_fi
     for number in range(3):
         add_file(lake, "t", people(number))
     listed: list[int] = []
-    original = Snapshotted.scan_files
+    original = SnapshotReads.scan_files
 
     def counting(*arguments: Any) -> list[ScanFile]:
         found = original(*arguments)
         listed.append(len(found))
         return found
 
-    monkeypatch.setattr(Snapshotted, "scan_files", counting)
+    monkeypatch.setattr(SnapshotReads, "scan_files", counting)
     seen = lake.table("t")
     assert listed == []
     assert rows_of(seen.where("id = 1")) == rows_of(seen.where("id = 1")) == pairs(1)

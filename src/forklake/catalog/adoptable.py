@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model.entities import DataFile, DeleteFile, Table
 from forklake.model.files import ColumnBounds
 from forklake.model.ids import DataFileId
@@ -20,7 +20,7 @@ _bounds = attrgetter(*(one.name for one in fields(ColumnBounds)))
 
 
 def adoptable_files(
-    view: Snapshotted, table: Table, files: Sequence[ScanFile], target: Catalog
+    view: SnapshotReads, table: Table, files: Sequence[ScanFile], target: Catalog
 ) -> list[AdoptedFile]:
     """Return files of a table with their statistics and the paths that the target will store."""
     known = _bounds_of(view, table, [one.file.data_file_id for one in files])
@@ -38,7 +38,7 @@ def adoptable_files(
 
 
 def _bounds_of(
-    view: Snapshotted, table: Table, numbers: Iterable[DataFileId]
+    view: SnapshotReads, table: Table, numbers: Iterable[DataFileId]
 ) -> dict[DataFileId, list[ColumnBounds]]:
     found: dict[DataFileId, list[ColumnBounds]] = {}
     for row in view.file_statistics(table, list(numbers)):

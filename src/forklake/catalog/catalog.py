@@ -17,7 +17,7 @@ from forklake.catalog.expiry import Moment, expire_snapshots
 from forklake.catalog.leases import expiry_of
 from forklake.catalog.paths import DataPaths
 from forklake.catalog.series import Series
-from forklake.catalog.snapshot_reads import Snapshotted, load_state
+from forklake.catalog.snapshot_reads import SnapshotReads, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.errors import Conflict, InvalidInput, Unavailable
 from forklake.model.entities import Table
@@ -133,7 +133,7 @@ class Catalog:
         with self.database.reading() as connection:
             return list_snapshots(connection, self.catalog_id, before=before, limit=limit)
 
-    def at(self, *, version: int | None = None, timestamp: datetime | None = None) -> Snapshotted:
+    def at(self, *, version: int | None = None, timestamp: datetime | None = None) -> SnapshotReads:
         """Return the catalog as of a snapshot or a point in time."""
         if (version is None) == (timestamp is None):
             raise InvalidInput(
@@ -159,15 +159,15 @@ class Catalog:
         with self.database.reading() as connection:
             return first_snapshot_since(connection, self.catalog_id, moment)
 
-    def now(self) -> Snapshotted:
+    def now(self) -> SnapshotReads:
         """Return the current state of the catalog. It does not follow later commits."""
         return self.seen(self.refresh())
 
-    def seen(self, state: CatalogState) -> Snapshotted:
+    def seen(self, state: CatalogState) -> SnapshotReads:
         """Return a reader of the catalog for the definitions and files of one snapshot."""
-        return Snapshotted(self.database, state, inherits=self.inherits, paths=self.paths)
+        return SnapshotReads(self.database, state, inherits=self.inherits, paths=self.paths)
 
-    def table_changes(self, seen: Snapshotted, table: Table, start: int) -> TableChanges:
+    def table_changes(self, seen: SnapshotReads, table: Table, start: int) -> TableChanges:
         """Return the row changes of a table from snapshot `start` to that of `seen`, inclusive."""
         return table_changes(self.database, self.paths, seen, table, SnapshotId(start))
 
@@ -266,7 +266,7 @@ class Catalog:
         message: str | None = None,
         extra_info: str | None = None,
         idempotency_key: str | None = None,
-        seen: Snapshotted | None = None,
+        seen: SnapshotReads | None = None,
     ) -> Transaction:
         """Begin a transaction; as a context manager it commits at the end, or rolls back.
 

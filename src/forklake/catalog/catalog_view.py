@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.catalog.transaction import Transaction
 
-CatalogView = Snapshotted | Transaction
+CatalogView = SnapshotReads | Transaction

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forklake.catalog.paths import DataPaths
-from forklake.catalog.snapshot_reads import Snapshotted, scan_file, with_deletes
+from forklake.catalog.snapshot_reads import SnapshotReads, scan_file, with_deletes
 from forklake.errors import InvalidInput
 from forklake.model.changes import ChangeKind, parse_changes
 from forklake.model.entities import DataFile, DeleteFile, InlinedDelete, InlinedTable, Row, Table
@@ -42,7 +42,7 @@ _CHANGED_KINDS = (DATA_FILE, DELETE_FILE, INLINED_DELETE)
 
 
 def table_changes(
-    database: Database, paths: DataPaths, seen: Snapshotted, table: Table, start: SnapshotId
+    database: Database, paths: DataPaths, seen: SnapshotReads, table: Table, start: SnapshotId
 ) -> TableChanges:
     """Return the changes of a table from snapshot `start` to that of `seen`, both included."""
     if not 0 <= start <= seen.snapshot_id:
@@ -58,7 +58,7 @@ def table_changes(
 
 
 def known_changes(
-    connection: Connection, paths: DataPaths, seen: Snapshotted, table: Table, start: SnapshotId
+    connection: Connection, paths: DataPaths, seen: SnapshotReads, table: Table, start: SnapshotId
 ) -> TableChanges:
     """Do the same without a check for expired snapshots, which is left to the caller."""
     return _Reading(connection, paths, seen, table, start).changes()
@@ -71,7 +71,7 @@ class _Reading:
         self,
         connection: Connection,
         paths: DataPaths,
-        seen: Snapshotted,
+        seen: SnapshotReads,
         table: Table,
         start: SnapshotId,
     ) -> None:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.draft import Draft
-from forklake.catalog.snapshot_reads import NameMappings, Snapshotted, scan_file
+from forklake.catalog.snapshot_reads import NameMappings, SnapshotReads, scan_file
 from forklake.errors import InvalidInput
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.children import BY_NAME, ColumnMapping, NameMapping
@@ -42,7 +42,7 @@ class DataChanges:
         """Raise NotFound if the table was dropped."""
         raise NotImplementedError
 
-    def committed_view(self) -> Snapshotted:
+    def committed_view(self) -> SnapshotReads:
         """Return the catalog without the changes of this transaction."""
         raise NotImplementedError
 

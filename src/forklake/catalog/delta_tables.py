@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from forklake.catalog.draft import Draft
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unsupported
 from forklake.model.changes import Change, ChangeKind
 from forklake.model.delta_tables import FaceAction, FaceCommit, FaceMode, operation_of
@@ -159,7 +159,7 @@ SELECT max(t.newest) FROM (SELECT (
 class FaceReading:
     """Reader of the log of a Delta table, as of a snapshot of the catalog."""
 
-    def __init__(self, view: Snapshotted, table: Table) -> None:
+    def __init__(self, view: SnapshotReads, table: Table) -> None:
         self._view = view
         self._table = table
         face = find_face(view.state, table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklake.catalog.snapshot_reads import Snapshotted, load_state
+from forklake.catalog.snapshot_reads import SnapshotReads, load_state
 from forklake.catalog.transaction import Transaction
 from forklake.model.plan import CommitPlan, Committed
 from forklake.model.snapshots import CommitInfo
@@ -31,10 +31,10 @@ class Series:
         """Begin the next transaction; if it `continues`, the one after it joins its snapshot."""
         return _InSeries(self, self._catalog, CommitInfo(message=message), continues=continues)
 
-    def seen(self, state: CatalogState) -> Snapshotted:
+    def seen(self, state: CatalogState) -> SnapshotReads:
         """Return a reader of the catalog that includes all commits of the series so far."""
         catalog = self._catalog
-        return Snapshotted(self._commits, state, inherits=catalog.inherits, paths=catalog.paths)
+        return SnapshotReads(self._commits, state, inherits=catalog.inherits, paths=catalog.paths)
 
     def write(self, plan: CommitPlan) -> Committed:
         """Commit a plan as the next one of the series."""
@@ -62,7 +62,7 @@ class _InSeries(Transaction):
         self._series = series
         self._continues = continues
 
-    def committed_view(self) -> Snapshotted:
+    def committed_view(self) -> SnapshotReads:
         self._ready()
         return self._series.seen(self._draft.base)
 

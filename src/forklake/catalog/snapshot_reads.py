@@ -86,7 +86,7 @@ def load_state(
     return state
 
 
-class Snapshotted:
+class SnapshotReads:
     """Reader of a catalog at one snapshot. Its results never change."""
 
     def __init__(

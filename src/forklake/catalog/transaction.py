@@ -13,7 +13,7 @@ from forklake.catalog.data import DataChanges
 from forklake.catalog.definitions import DefinitionChanges
 from forklake.catalog.delta_tables import FaceChanges
 from forklake.catalog.draft import Draft
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.catalog.table_shape import Reshaping
 from forklake.errors import Conflict, InvalidInput
 from forklake.model.entities import Macro, Schema, Table, View
@@ -96,7 +96,7 @@ class Transaction(DefinitionChanges, Reshaping, DataChanges, Adopting, FaceChang
             self._ready()  # the table may be newer than the cached definitions
         self._draft.require(table)
 
-    def committed_view(self) -> Snapshotted:
+    def committed_view(self) -> SnapshotReads:
         """Return the catalog at the snapshot that this transaction reads, without its changes."""
         self._ready()
         return self._catalog.seen(self._draft.base)

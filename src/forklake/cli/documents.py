@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forklake.catalog.service import CatalogHandle
-    from forklake.catalog.snapshot_reads import Snapshotted
+    from forklake.catalog.snapshot_reads import SnapshotReads
     from forklake.model.entities import Column, Table
     from forklake.model.snapshots import Snapshot
     from forklake.model.state import CatalogState
@@ -88,7 +88,7 @@ def _convert_table_document(found: Document) -> Document:
     return {"schema": found["schema_name"], "table": found["name"], "columns": columns} | kept
 
 
-def table_document(seen: Snapshotted, table: Table) -> Document:
+def table_document(seen: SnapshotReads, table: Table) -> Document:
     """Return the document of a table with its columns, row count and size."""
     state = seen.state
     statistics = seen.statistics(table)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.catalog.transaction import Transaction
 from forklake.crucible.callers import RequestContext
 from forklake.crucible.retries import retry_transient
@@ -32,7 +32,7 @@ def apply_change(
     return catalog
 
 
-def read_state(catalog: Catalog, snapshot: int | None, timestamp: datetime | None) -> Snapshotted:
+def read_state(catalog: Catalog, snapshot: int | None, timestamp: datetime | None) -> SnapshotReads:
     """Return the current state of a catalog, or its state at a snapshot or timestamp."""
     if snapshot is None and timestamp is None:
         return catalog.now()

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.delta_tables import FaceReading
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import CommitInfo, Metadata, Protocol
 from forklake.delta.comparison import (
     TableComparison,
@@ -76,7 +76,7 @@ class _Audit:
         self.versions = self.reading.versions()
         self.compared = status.version if status.is_followed else status.mirror.mirrored_version
 
-    def read_catalog(self) -> Snapshotted:
+    def read_catalog(self) -> SnapshotReads:
         """Return the catalog at the compared version."""
         if self.compared == self.status.version:
             return self.catalog.now()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import Cdc, Metadata
 from forklake.delta.values import log_value
 from forklake.engines.local.arrow_plan import Changes, Planner
@@ -47,7 +47,7 @@ def needs_change_files(changes: TableChanges, at: SnapshotId) -> bool:
 class ChangeDataWriter:
     """Writer of the rows that a version changed, for readers at a location."""
 
-    seen: Snapshotted
+    seen: SnapshotReads
     table: Table
     metadata: Metadata
     location: str

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from forklake.catalog.file_columns import FILE, fetch_chosen, fetch_visible
 from forklake.catalog.paths import DataPaths
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import Metadata
 from forklake.delta.mirror.links import relative_uri
 from forklake.delta.statistics import statistics_leaves
@@ -34,7 +34,7 @@ class FileColumns:
     """Plain files of a table at a snapshot: live ones, and those removed since a snapshot."""
 
     def __init__(
-        self, seen: Snapshotted, table: Table, paths: DataPaths, metadata: Metadata, location: str
+        self, seen: SnapshotReads, table: Table, paths: DataPaths, metadata: Metadata, location: str
     ) -> None:
         self._seen = seen
         self._table = table

@@ -14,7 +14,7 @@ from posixpath import basename
 from typing import Any, TypeVar
 
 from forklake.catalog.delta_tables import FaceReading
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import Action, Add, Metadata, Protocol
 from forklake.delta.log.paths import canonical_path, full_path, is_absolute
 from forklake.delta.log.replay import LogState
@@ -34,7 +34,7 @@ _MOST_NAMES = 3  # maximum number of names in a message
 class TableComparison:
     """A Delta table at one version, as its log and as the lake have it."""
 
-    def __init__(self, log: LogState, seen: Snapshotted, table: Table, location: str) -> None:
+    def __init__(self, log: LogState, seen: SnapshotReads, table: Table, location: str) -> None:
         self.log = log
         self.seen = seen
         self.table = table

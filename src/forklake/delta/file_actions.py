@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from posixpath import basename
 from urllib.parse import quote
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import Add, DeletionVector, Metadata, Remove
 from forklake.delta.log.paths import canonical_path, is_absolute
 from forklake.delta.mirror.links import link_missing_files, relative_uri
@@ -50,7 +50,7 @@ class FileDetails:
 
 
 def read_file_details(
-    seen: Snapshotted, table: Table, files: Sequence[ScanFile], *, with_bounds: bool = True
+    seen: SnapshotReads, table: Table, files: Sequence[ScanFile], *, with_bounds: bool = True
 ) -> FileDetails:
     """Read the metadata of files of a table, with a constant number of queries."""
     if not files:
@@ -68,7 +68,7 @@ def read_file_details(
 
 
 def _read_version_times(
-    seen: Snapshotted, table: Table, files: Iterable[ScanFile]
+    seen: SnapshotReads, table: Table, files: Iterable[ScanFile]
 ) -> dict[SnapshotId, int]:
     """Return the times of the versions in which files began."""
     began = sorted({file.file.begin_snapshot for file in files})
@@ -82,7 +82,9 @@ def _read_version_times(
 class FileConverter:
     """Converter of the files of a table at one snapshot, for readers at a location."""
 
-    def __init__(self, seen: Snapshotted, table: Table, metadata: Metadata, location: str) -> None:
+    def __init__(
+        self, seen: SnapshotReads, table: Table, metadata: Metadata, location: str
+    ) -> None:
         self._seen = seen
         self._table = table
         self._location = location
@@ -251,7 +253,7 @@ class FileConverter:
                 )
 
 
-def refuse_other_names(seen: Snapshotted, table: Table, files: Sequence[DataFile]) -> None:
+def refuse_other_names(seen: SnapshotReads, table: Table, files: Sequence[DataFile]) -> None:
     """Raise Unsupported if foreign files have other column names, or values in folder names.
 
     Delta readers look up columns in files by their physical name, and would find nothing.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.files import StagedFile
 from forklake.model.entities import DataFile, DeleteFile, Table
 from forklake.model.files import NewDataFile, NewDeleteFile
@@ -48,7 +48,7 @@ class StoredFiles:
         """Remove files from the collection and return them."""
         return {path: self._files.pop(path) for path in paths}
 
-    def load(self, seen: Snapshotted, table: Table) -> list[str]:
+    def load(self, seen: SnapshotReads, table: Table) -> list[str]:
         """Load the files of a table, and return their paths in order."""
         deletes = {
             row.data_file_id: StoredDeletes(

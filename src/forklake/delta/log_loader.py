@@ -15,7 +15,7 @@ from time import monotonic
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.delta_tables import FaceReading
 from forklake.catalog.series import Series
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.catalog.transaction import Transaction
 from forklake.delta.actions import Add, Metadata, Protocol
 from forklake.delta.features import explain_unreadable
@@ -58,7 +58,7 @@ class LogLoader:
         self._stored_files = StoredFiles(catalog.catalog_id)
         self.live = LiveFiles()
 
-    def resume(self, seen: Snapshotted, table: Table) -> None:
+    def resume(self, seen: SnapshotReads, table: Table) -> None:
         """Continue with a table that already has versions."""
         with self._catalog.transaction(seen=seen) as transaction:
             self._shape = read_shape(transaction, table)
@@ -181,7 +181,7 @@ def _take_batch(versions: Iterable[LogVersion]) -> Iterator[LogVersion]:
             return
 
 
-def _read_vectors(seen: Snapshotted, table: Table) -> dict[DataFileId, VectorId]:
+def _read_vectors(seen: SnapshotReads, table: Table) -> dict[DataFileId, VectorId]:
     """Return the deletion vectors of data files that have one."""
     deletes = {row.delete_file_id: row.data_file_id for row in seen.delete_files(table)}
     return {

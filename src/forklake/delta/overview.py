@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.delta_tables import FaceReading
 from forklake.catalog.metastore import Metastore
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model.delta_tables import FaceMode
 from forklake.model.entities import DeltaTable, Table
 from forklake.model.kinds import DELTA_TABLE, TABLE
@@ -76,7 +76,7 @@ def list_delta_tables(catalog: Catalog) -> list[DeltaTableStatus]:
     return sorted(statuses, key=lambda one: one.name)
 
 
-def _owned_tables(catalog: Catalog, seen: Snapshotted) -> Iterator[tuple[DeltaTable, Table]]:
+def _owned_tables(catalog: Catalog, seen: SnapshotReads) -> Iterator[tuple[DeltaTable, Table]]:
     for delta_table in seen.state.rows(DELTA_TABLE):
         table = seen.state.get(TABLE, (delta_table.table_id,))
         if (
@@ -88,7 +88,7 @@ def _owned_tables(catalog: Catalog, seen: Snapshotted) -> Iterator[tuple[DeltaTa
 
 
 def _read_status(
-    catalog: Catalog, seen: Snapshotted, delta_table: DeltaTable, table: Table
+    catalog: Catalog, seen: SnapshotReads, delta_table: DeltaTable, table: Table
 ) -> DeltaTableStatus:
     blank = MirrorStatus(catalog_id=catalog.catalog_id, table_id=table.table_id)
     return DeltaTableStatus(

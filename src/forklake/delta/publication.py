@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.file_actions import refuse_other_names
 from forklake.delta.mirror_writer import Mirror, MirrorResult
 from forklake.delta.schema import DeltaColumnMapping, delta_fields, schema_string
@@ -37,7 +37,7 @@ def publish_table(catalog: Catalog, table_name: str, schema: str, location: str)
     return Mirror(catalog, table).run()
 
 
-def require_publishable(seen: Snapshotted, table: Table) -> None:
+def require_publishable(seen: SnapshotReads, table: Table) -> None:
     """Raise Unsupported, with the reason, if Delta readers would not see the rows of the table."""
     fields = seen.state.fields(table)
     schema_string(delta_fields(fields, DeltaColumnMapping.NAME))  # raises for other types

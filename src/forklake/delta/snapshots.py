@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from forklake.catalog.file_columns import BOUNDS
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.statistics import statistics_leaves
 from forklake.model.entities import DataFile, Table
 from forklake.model.kinds import DATA_FILE
 
 
 def files_as_arrow(
-    view: Snapshotted, table: Table, columns: Sequence[str] | None = None
+    view: SnapshotReads, table: Table, columns: Sequence[str] | None = None
 ) -> pa.Table:
     """Return one row for each data file, with the bounds of `columns`, by default of all columns.
 
@@ -38,7 +38,7 @@ def files_as_arrow(
     return files
 
 
-def find_file(view: Snapshotted, table: Table, path: str) -> DataFile | None:
+def find_file(view: SnapshotReads, table: Table, path: str) -> DataFile | None:
     """Return the data file with a stored path, or None."""
     with view.reading() as reader:
         found: list[DataFile] = reader.rows(

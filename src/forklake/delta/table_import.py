@@ -15,7 +15,7 @@ from posixpath import abspath, basename
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.delta_tables import FaceReading, find_face
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import Metadata
 from forklake.delta.live import LiveFiles
 from forklake.delta.log.delta_log import DeltaLog
@@ -140,7 +140,9 @@ def _resume(
     return at, LogCheck(log.root, metadata, LiveFiles(loader.live.vectors.items()))
 
 
-def _find_imported_table(seen: Snapshotted, target: tuple[str, str], location: str) -> Table | None:
+def _find_imported_table(
+    seen: SnapshotReads, target: tuple[str, str], location: str
+) -> Table | None:
     """Return the table imported from the log. Raise AlreadyExists if the name is used otherwise."""
     schema, name = target
     found = seen.state.find_relation(name, schema) if seen.state.find_schema(schema) else None

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.changes import known_changes
 from forklake.catalog.delta_tables import FaceReading, find_face
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.delta.actions import (
     AnyAction,
     Cdc,
@@ -94,7 +94,7 @@ class VersionBatch:
                 )
         return found
 
-    def snapshot_at(self, version: DeltaVersion) -> Snapshotted:
+    def snapshot_at(self, version: DeltaVersion) -> SnapshotReads:
         """Return the catalog at a version. Definitions are read once for each schema version."""
         number = self._schema_versions[version.begin_snapshot]
         if number not in self._states:
@@ -107,13 +107,13 @@ class VersionBatch:
         """Return the actions of a version that the metastore stores."""
         return self._stored.get(version.version, [])
 
-    def newest_actions(self, view: Snapshotted, kind: type[N]) -> list[N]:
+    def newest_actions(self, view: SnapshotReads, kind: type[N]) -> list[N]:
         """Return the newest action of each application (Txn) or domain (DomainMetadata)."""
         rows = FaceReading(view, self.table).actions((kind.kind,))
         newest = {one.key: one.body for one in rows}
         return [kind.from_body(json.loads(body)) for body in newest.values()]
 
-    def location_at(self, view: Snapshotted) -> str | None:
+    def location_at(self, view: SnapshotReads) -> str | None:
         """Return the location of the log at that time. Each fork has its own location."""
         delta_table = find_face(view.state, self.table)
         return None if delta_table is None else delta_table.location
@@ -127,7 +127,7 @@ class VersionBatch:
             if isinstance(delta_table := state.get(DELTA_TABLE, (one.table_id,)), DeltaTable)
         ]
 
-    def _read_groups(self, last: Snapshotted) -> dict[SnapshotId, list[DeltaVersion]]:
+    def _read_groups(self, last: SnapshotReads) -> dict[SnapshotId, list[DeltaVersion]]:
         if not any(one.group_id for one in self.versions):
             return {}
         with last.reading() as reader:
@@ -147,12 +147,12 @@ class VersionBatch:
         """Return the files that a version ended and began."""
         return self._changed.get(version.begin_snapshot) or ChangedFiles()
 
-    def first_snapshot_since(self, view: Snapshotted, time: int) -> SnapshotId | None:
+    def first_snapshot_since(self, view: SnapshotReads, time: int) -> SnapshotId | None:
         """Return the snapshot of the first version after a time, or None."""
         versions = FaceReading(view, self.table).versions_since(time)
         return versions[0].begin_snapshot if versions else None
 
-    def removed_files(self, view: Snapshotted, since: int) -> Iterator[tuple[int, ScanFile]]:
+    def removed_files(self, view: SnapshotReads, since: int) -> Iterator[tuple[int, ScanFile]]:
         """Yield the files that ended after a time, with their end; expired ones are missing."""
         versions = FaceReading(view, self.table).versions_since(since)
         if versions:
@@ -160,7 +160,7 @@ class VersionBatch:
             for one in self._read_changes(view, versions[0].begin_snapshot).deleted:
                 yield times.get(one.snapshot_id, since), one.before
 
-    def _read_changes(self, view: Snapshotted, start: SnapshotId) -> TableChanges:
+    def _read_changes(self, view: SnapshotReads, start: SnapshotId) -> TableChanges:
         with self._catalog.database.reading() as connection:
             return known_changes(connection, self.paths, view, self.table, start)
 

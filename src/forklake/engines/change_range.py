@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model.entities import Table
 from forklake.model.scans import TableChanges
 
@@ -18,7 +18,7 @@ class ChangeRange:
         start: the first snapshot.
     """
 
-    seen: Snapshotted
+    seen: SnapshotReads
     table: Table
     changes: TableChanges
     start: int

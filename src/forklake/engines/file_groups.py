@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from forklake.catalog.catalog_view import CatalogView
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.layouts import layout_at, snapshots_read_apart
 from forklake.model.entities import Table
 from forklake.model.fields import Field
@@ -53,14 +53,14 @@ class GroupedFiles:
         view.state.require_readable(table)
         self.table = table
         self._fields = fields
-        self.committed = view if isinstance(view, Snapshotted) else view.committed_view()
+        self.committed = view if isinstance(view, SnapshotReads) else view.committed_view()
         self.snapshot_id = self.committed.snapshot_id
         self._read_apart = list(snapshots_read_apart(fields))
         self._layouts = [fields]
         self._layout_at: dict[SnapshotId, int] = {}
         self.sizes: dict[Group, int] = {}  # the bytes of each group that has files
         self._grouped: dict[Group, list[ScanFile]] = {}
-        if chosen is None and not isinstance(view, Snapshotted):
+        if chosen is None and not isinstance(view, SnapshotReads):
             chosen = view.scan_files(table)
         self._chosen = chosen
         if chosen is not None:

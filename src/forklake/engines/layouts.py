@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.files.paths import folder_value
 from forklake.model.children import BY_STORED_VALUES, ColumnMapping, NameMapping
 from forklake.model.entities import Table
@@ -67,7 +67,7 @@ def mapped(layout: Layout, mapping: ColumnMapping, names: Iterable[NameMapping])
 
 
 def folder_values(
-    layout: Layout, seen: Snapshotted, table: Table, files: Sequence[ScanFile]
+    layout: Layout, seen: SnapshotReads, table: Table, files: Sequence[ScanFile]
 ) -> list[dict[ColumnId, str | None]]:
     """Return for each file the values, as text, of the columns that are not stored in it."""
     if not layout.are_stored:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model.entities import InlinedRow, Table
 from forklake.model.fields import Field
 from forklake.model.ids import SnapshotId
@@ -17,7 +17,7 @@ from forklake.model.scans import ScanFile
 class RowSet:
     """Rows of a table at a snapshot: the live rows of some files, and some inlined rows."""
 
-    view: Snapshotted
+    view: SnapshotReads
     table: Table
     files: Sequence[ScanFile] = ()
     rows: Sequence[InlinedRow] = ()

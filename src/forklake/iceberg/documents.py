@@ -7,7 +7,7 @@ from typing import Any
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.iceberg.files import TableFiles
 from forklake.iceberg.partitions import IcebergPartitioning
 from forklake.iceberg.schema import has_initial_defaults, iceberg_schema, plain_leaves
@@ -18,7 +18,7 @@ from forklake.model.snapshots import Snapshot
 class TableDocument:
     """Builder of the metadata of one table. The newest snapshot must be added first."""
 
-    def __init__(self, seen: Snapshotted, table: Table, root: str) -> None:
+    def __init__(self, seen: SnapshotReads, table: Table, root: str) -> None:
         self._seen = seen
         self._table = table
         self._root = root
@@ -31,7 +31,7 @@ class TableDocument:
 
     def add(
         self,
-        seen: Snapshotted,
+        seen: SnapshotReads,
         table: Table,
         files: TableFiles,
         snapshot: Snapshot,
@@ -53,7 +53,7 @@ class TableDocument:
             self._snapshots[-1]["parent-snapshot-id"] = number
         self._snapshots.append(entry)
 
-    def _schema_id_at(self, seen: Snapshotted, table: Table) -> int:
+    def _schema_id_at(self, seen: SnapshotReads, table: Table) -> int:
         """Return the id of the schema at a snapshot; 0 is the newest schema."""
         fields = seen.state.fields(table)
         made = iceberg_schema(fields, len(self._schemas))

@@ -23,7 +23,7 @@ from pyiceberg.manifest import (
 )
 from pyiceberg.typedef import Record
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import Unsupported
 from forklake.files.footers import node_paths
 from forklake.files.systems import in_parallel
@@ -73,7 +73,7 @@ class ManifestGroup:
 class TableFiles:
     """The files of a table at a snapshot, described with the current columns of the table."""
 
-    def __init__(self, seen: Snapshotted, table: Table, fields: Iterable[Field]) -> None:
+    def __init__(self, seen: SnapshotReads, table: Table, fields: Iterable[Field]) -> None:
         self._seen = seen
         self._table = table
         columns = list(fields)
@@ -208,7 +208,7 @@ def _require_readable_types(table: Table, file: ScanFile, widened: Iterable[Fiel
             )
 
 
-def _require_plain(table: Table, file: ScanFile, seen: Snapshotted) -> None:
+def _require_plain(table: Table, file: ScanFile, seen: SnapshotReads) -> None:
     """Raise Unsupported if an Iceberg reader would see other rows in a file than Forklake."""
     if file.file.encryption_key is not None:
         reason = "are encrypted, and Iceberg readers do not have the key"

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import Unsupported
 from forklake.files.systems import in_parallel, open_input
 from forklake.model.children import NameMapping
@@ -26,7 +26,7 @@ _FIELD_ID = b"PARQUET:field_id"
 
 
 def name_mapping(
-    seen: Snapshotted, table: Table, fields: Sequence[Field], files: Iterable[ScanFile]
+    seen: SnapshotReads, table: Table, fields: Sequence[Field], files: Iterable[ScanFile]
 ) -> dict[str, str]:
     """Return the table property with the name mapping; empty if no file needs it."""
     foreign = [file for file in files if file.file.mapping_id is not None]

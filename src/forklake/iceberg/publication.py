@@ -18,7 +18,7 @@ from pyiceberg.manifest import ManifestEntry, ManifestFile
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import NotFound, Unsupported
 from forklake.files.conditional_put import put
 from forklake.files.locations import normalize_data_path
@@ -80,7 +80,7 @@ def publish_table(
 class _Publication:
     """Publication of one table to one location."""
 
-    def __init__(self, catalog: Catalog, seen: Snapshotted, table: Table, root: str) -> None:
+    def __init__(self, catalog: Catalog, seen: SnapshotReads, table: Table, root: str) -> None:
         self._catalog = catalog
         self._seen = seen
         self._table = table
@@ -109,7 +109,7 @@ class _Publication:
         put(f"{self._folder}/version-hint.text", version.encode())
         return PublishedTable(self._root, path, text.decode())
 
-    def _table_files(self, seen: Snapshotted, table: Table) -> TableFiles:
+    def _table_files(self, seen: SnapshotReads, table: Table) -> TableFiles:
         """Return the files of the table at a snapshot. Raise Unsupported for inlined rows."""
         seen.state.require_readable(table)
         if seen.inlined_rows(table):
@@ -154,7 +154,7 @@ class _Publication:
     # Content of snapshots
 
     def _add_snapshot(
-        self, seen: Snapshotted, table: Table, files: TableFiles, snapshot: Snapshot
+        self, seen: SnapshotReads, table: Table, files: TableFiles, snapshot: Snapshot
     ) -> None:
         number = int(seen.snapshot_id)
         path = f"{self._stem}-{number}-list.avro"

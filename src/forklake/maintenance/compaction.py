@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.interface import DataEngine
 from forklake.engines.spark.progress import progress
 from forklake.engines.targets import Target
@@ -47,7 +47,7 @@ class CompactionTable:
 
     session: Session
     attachment: Attachment
-    seen: Snapshotted
+    seen: SnapshotReads
     table: Table
 
     @property

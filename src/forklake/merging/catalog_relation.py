@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted, load_state
+from forklake.catalog.snapshot_reads import SnapshotReads, load_state
 from forklake.model.entities import Table
 from forklake.model.ids import NO_CATALOG, CatalogId, SnapshotId, TableId
 from forklake.model.kinds import TABLE
@@ -25,7 +25,7 @@ from forklake.store.database import Connection
 class CatalogRelation:
     """The state that two catalogs share where their lineages diverge, and later merges."""
 
-    shared_state: Snapshotted | None = None
+    shared_state: SnapshotReads | None = None
     first_id: CatalogId = NO_CATALOG
     merges: list[Merge] = field(default_factory=list)
 

@@ -12,7 +12,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from forklake.catalog.metastore import Metastore
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.row_sets import RowSet, SharedColumns
 from forklake.errors import InvalidInput
 from forklake.merging.catalog_relation import CatalogRelation, relate_catalogs
@@ -140,14 +140,17 @@ class _TablePair:
     """A table in both catalogs, or in one of them."""
 
     name: str
-    first: Snapshotted
-    second: Snapshotted
+    first: SnapshotReads
+    second: SnapshotReads
     before: Table | None
     after: Table | None
 
 
 def _pairs(
-    first: Snapshotted, second: Snapshotted, relation: CatalogRelation, tables: Sequence[str] | None
+    first: SnapshotReads,
+    second: SnapshotReads,
+    relation: CatalogRelation,
+    tables: Sequence[str] | None,
 ) -> Iterator[_TablePair]:
     mine, theirs = _by_key(first.state, relation), _by_key(second.state, relation)
     wanted = None if tables is None else {_qualify(name) for name in tables}
@@ -239,13 +242,13 @@ def shape(field: Field) -> tuple[Any, ...]:
 class TableContent:
     """The rows of a table, or some of them."""
 
-    view: Snapshotted
+    view: SnapshotReads
     table: Table
     files: tuple[ScanFile, ...]
     rows: tuple[InlinedRow, ...]
 
     @classmethod
-    def of(cls, view: Snapshotted, table: Table) -> TableContent:
+    def of(cls, view: SnapshotReads, table: Table) -> TableContent:
         """Return the content with all rows of a table."""
         return cls(view, table, tuple(view.scan_files(table)), tuple(view.inlined_rows(table)))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.changes import Change, ChangeKind, parse_changes
 from forklake.model.entities import Row
@@ -31,8 +31,8 @@ class Side:
     def __init__(
         self,
         catalog: Catalog,
-        now: Snapshotted,
-        first: Callable[[], Snapshotted],
+        now: SnapshotReads,
+        first: Callable[[], SnapshotReads],
         since_fork: SnapshotId,
         merges: Sequence[Merge],
     ) -> None:
@@ -48,7 +48,7 @@ class Side:
         snapshots = [one.source_snapshot for one in self.departures if one.is_about(table_id)]
         return max(snapshots, default=self._since_fork)
 
-    def origin(self, table_id: TableId = WHOLE_CATALOG) -> Snapshotted:
+    def origin(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotReads:
         """Return the catalog at the snapshot `since`: the last state that the other side has."""
         if any(one.is_about(table_id) for one in self.departures):
             return self._at(self.since(table_id))
@@ -64,11 +64,11 @@ class Side:
         }
         return sorted(found)
 
-    def at_arrival(self, snapshot: SnapshotId) -> Snapshotted:
+    def at_arrival(self, snapshot: SnapshotId) -> SnapshotReads:
         """Return the catalog at one of the snapshots of `arrived_snapshots`."""
         return self._at(snapshot)
 
-    def before_arrival(self, snapshot: SnapshotId, table_id: TableId) -> Snapshotted:
+    def before_arrival(self, snapshot: SnapshotId, table_id: TableId) -> SnapshotReads:
         """Return the catalog just before one of the snapshots of `arrived_snapshots`."""
         since = self.since(table_id)
         earlier = max((one for one in self.log if since < one < snapshot), default=since)
@@ -78,7 +78,7 @@ class Side:
         return self._at(earlier) if earlier > since else self.origin(table_id)
 
     @lru_cache(maxsize=64)  # noqa: B019 - sides live as long as their merge
-    def _at(self, snapshot: SnapshotId) -> Snapshotted:
+    def _at(self, snapshot: SnapshotId) -> SnapshotReads:
         return _read_at(self.catalog, snapshot)
 
     def last_departure(self, table_id: TableId = WHOLE_CATALOG) -> SnapshotId:
@@ -179,7 +179,7 @@ def read_sides(metastore: Metastore, source: str, target: str) -> tuple[Side, Si
     assert forked_at is not None
 
     @cache
-    def first() -> Snapshotted:
+    def first() -> SnapshotReads:
         return _read_at(fork, begin)
 
     def side(catalog: Catalog) -> Side:
@@ -189,7 +189,7 @@ def read_sides(metastore: Metastore, source: str, target: str) -> tuple[Side, Si
     return side(one), side(other)
 
 
-def _read_at(catalog: Catalog, snapshot: SnapshotId) -> Snapshotted:
+def _read_at(catalog: Catalog, snapshot: SnapshotId) -> SnapshotReads:
     try:
         return catalog.at(version=snapshot)
     except NotFound:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.row_sets import NewIds, RowSet, SideChanges
 from forklake.files.systems import open_input
 from forklake.merging.sides import Side
@@ -31,7 +31,7 @@ _REMOVING = frozenset({ChangeKind.DELETED, ChangeKind.INLINED_DELETE})
 class TableData:
     """A table at one snapshot, or the part of it that a merge brought."""
 
-    view: Snapshotted
+    view: SnapshotReads
     table: Table
     files: dict[DataFileId, ScanFile]
     rows: dict[RowVersion, InlinedRow]
@@ -284,7 +284,7 @@ class TableSides:
         return may_be and self.of(side, table_id).is_touched
 
 
-def _read_table(view: Snapshotted, table_id: TableId) -> TableData | None:
+def _read_table(view: SnapshotReads, table_id: TableId) -> TableData | None:
     """Return a table at a snapshot, or None if it does not exist there."""
     table = view.state.get(TABLE, (table_id,))
     if not isinstance(table, Table):
@@ -338,7 +338,7 @@ def _delete_state(file: ScanFile) -> tuple[int | None, tuple[int, ...]]:
     return number, file.deleted_positions
 
 
-def _next_row_id(view: Snapshotted, table_id: TableId) -> int:
+def _next_row_id(view: SnapshotReads, table_id: TableId) -> int:
     table = view.state.get(TABLE, (table_id,))
     return view.statistics(table).next_row_id if isinstance(table, Table) else 0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.metastore import Metastore, open_metastore
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import AlreadyExists, Forbidden, InvalidInput, NotFound
 from forklake.files.locations import location_of, normalize_data_path
 from forklake.files.paths import checked_data_path, resolve
@@ -54,7 +54,7 @@ class Attachment:
     alias: str
     metastore: Metastore
     catalog: Catalog
-    pinned: Snapshotted | None = None
+    pinned: SnapshotReads | None = None
     read_only: bool = False
     defaults: dict[str, str] = field(default_factory=dict)
     uri: str = ""

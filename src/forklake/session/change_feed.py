@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.change_range import ChangeRange
 from forklake.errors import InvalidInput
 from forklake.model.names import folded
@@ -36,7 +36,7 @@ def find_changes(
     time = last if isinstance(last, datetime) else None
     place = session.resolve(name, version=version, timestamp=time)
     seen = session.viewing(place.attachment, version=version, timestamp=time)
-    assert isinstance(seen, Snapshotted)
+    assert isinstance(seen, SnapshotReads)
     table = session.find_table(seen, place)
     for field in seen.state.fields(table):
         if folded(field.name) in _ADDED_COLUMNS:

@@ -11,7 +11,7 @@ from typing import Unpack
 from forklake.catalog.catalog import Catalog
 from forklake.catalog.catalog_view import CatalogView
 from forklake.catalog.metastore import Metastore
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import InvalidInput, NotFound
 from forklake.model.entities import Table
 from forklake.model.names import folded
@@ -308,7 +308,9 @@ class Naming(Transactions):
             return self._work.on(attachment).transaction
         return attachment.catalog.now()
 
-    def _record_travel(self, attachment: Attachment, seen: Snapshotted, *, is_moment: bool) -> None:
+    def _record_travel(
+        self, attachment: Attachment, seen: SnapshotReads, *, is_moment: bool
+    ) -> None:
         """Record time travel that later commits can change: to a time after the last snapshot."""
         if self._work is None or attachment.pinned is not None:
             return

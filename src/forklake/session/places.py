@@ -16,7 +16,7 @@ from forklake.errors import InvalidInput, Unsupported
 
 if TYPE_CHECKING:
     from forklake.catalog.catalog import Catalog
-    from forklake.catalog.snapshot_reads import Snapshotted
+    from forklake.catalog.snapshot_reads import SnapshotReads
     from forklake.session.name_resolution import TableName
     from forklake.session.session import Session
 
@@ -59,7 +59,7 @@ class When:
         version = number(*versions[0]) if versions else None
         return cls(version, timestamps[0][1] if timestamps else None)
 
-    def seen(self, catalog: Catalog) -> Snapshotted:
+    def seen(self, catalog: Catalog) -> SnapshotReads:
         """Return the catalog at this snapshot."""
         from forklake.session.attachments import moment
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.catalog.transaction import Transaction
 from forklake.errors import (
     Conflict,
@@ -39,7 +39,7 @@ class UnitOfWork:
         self,
         attachment: Attachment,
         info: CommitInfo,
-        seen: Snapshotted | None = None,
+        seen: SnapshotReads | None = None,
         *,
         isolation_level: str | None = None,
     ) -> None:

@@ -22,7 +22,7 @@ from forklake.crucible.shapes.base import Name
 from forklake.errors import Forbidden, ForklakeError, InvalidInput, outcome
 
 if TYPE_CHECKING:
-    from forklake.catalog.snapshot_reads import Snapshotted
+    from forklake.catalog.snapshot_reads import SnapshotReads
 
 _NAMESPACES = "/v1/{catalog}/namespaces"
 _NAMESPACE = f"{_NAMESPACES}/{{schema}}"
@@ -175,7 +175,9 @@ def reject_change(context: Context, catalog: Name, anything: str) -> Response:
     )
 
 
-def _read_schema(context: RequestContext, catalog: str, schema: str, operation: str) -> Snapshotted:
+def _read_schema(
+    context: RequestContext, catalog: str, schema: str, operation: str
+) -> SnapshotReads:
     view = context.catalog(catalog, operation).now()
     view.state.schema(schema)
     return view

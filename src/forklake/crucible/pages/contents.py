@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.crucible.pages.frames import open_frame, read_state
 from forklake.crucible.pages.rendering import render
 from forklake.crucible.pages.routing import create_router
@@ -63,7 +63,7 @@ def show_contents(
     )
 
 
-def list_contents(seen: Snapshotted) -> list[SchemaContents]:
+def list_contents(seen: SnapshotReads) -> list[SchemaContents]:
     """Return the tables and views of all schemas."""
     state = seen.state
     statistics = _read_statistics(seen)
@@ -87,7 +87,7 @@ def list_contents(seen: Snapshotted) -> list[SchemaContents]:
     return found
 
 
-def _read_statistics(seen: Snapshotted) -> dict[TableId, TableStatistics]:
+def _read_statistics(seen: SnapshotReads) -> dict[TableId, TableStatistics]:
     """Return the statistics of all tables, with one query."""
     with seen.reading() as reader:
         rows: list[TableStatistics] = reader.rows(TABLE_STATISTICS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted, with_deletes
+from forklake.catalog.snapshot_reads import SnapshotReads, with_deletes
 from forklake.crucible.pages.row_queries import query_rows
 from forklake.model.children import FilePartitionValue, PartitionColumn
 from forklake.model.entities import DataFile, Table
@@ -37,7 +37,7 @@ class PartitionTotals:
     bytes: int
 
 
-def count_size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> list[SizeClass]:
+def count_size_classes(catalog: Catalog, seen: SnapshotReads, table: Table) -> list[SizeClass]:
     """Return the size classes from the smallest to the largest file, and one more on each side."""
     sql = (
         f"SELECT CASE {_CLASS} ELSE {len(SIZES)} END AS place, count(*) FROM {{rows}} f"
@@ -54,7 +54,7 @@ def count_size_classes(catalog: Catalog, seen: Snapshotted, table: Table) -> lis
 
 
 def list_partitions(
-    catalog: Catalog, seen: Snapshotted, table: Table, most: int
+    catalog: Catalog, seen: SnapshotReads, table: Table, most: int
 ) -> list[PartitionTotals]:
     """Return the `most` largest partitions by bytes, of the current partitioning."""
     keys = sorted(seen.state.partitioning(table), key=lambda one: one.partition_key_index)
@@ -82,7 +82,7 @@ def _join(key: PartitionColumn) -> str:
     )
 
 
-def format_keys(seen: Snapshotted, table: Table) -> list[str]:
+def format_keys(seen: SnapshotReads, table: Table) -> list[str]:
     """Return the partition keys of a table as text, such as `day(ordered)`."""
     names = {row.column_id: row.column_name for row in seen.state.columns(table)}
     keys = sorted(seen.state.partitioning(table), key=lambda one: one.partition_key_index)
@@ -96,7 +96,7 @@ def _describe_values(names: list[str], values: tuple[str | None, ...]) -> str:
 
 
 def list_files(
-    catalog: Catalog, seen: Snapshotted, table: Table, offset: int, most: int
+    catalog: Catalog, seen: SnapshotReads, table: Table, offset: int, most: int
 ) -> tuple[int, list[FoundFile]]:
     """Return the number of files and a page of them, in the order in which they were added."""
     ((count,),) = query_rows(catalog, seen, table, DATA_FILE, "SELECT count(*) FROM {rows} f")

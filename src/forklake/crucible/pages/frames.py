@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forklake.access.roles import OPERATIONS, Right
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.crucible.pages.visitors import Visitor
 from forklake.model.snapshots import Head
 
@@ -67,7 +67,7 @@ def open_frame(visitor: Visitor, name: str, tab: str, operation: str | None = No
     )
 
 
-def read_state(frame: CatalogFrame, snapshot: int | None) -> Snapshotted:
+def read_state(frame: CatalogFrame, snapshot: int | None) -> SnapshotReads:
     """Return the current state of the catalog, or its state at a snapshot."""
     catalog = frame.catalog
     return catalog.now() if snapshot is None else catalog.at(version=snapshot)

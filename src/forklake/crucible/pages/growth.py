@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.crucible.pages.row_queries import query_rows
 from forklake.model.entities import Table
 from forklake.model.kinds import DATA_FILE, TABLE_STATISTICS
@@ -34,7 +34,7 @@ class GrowthPoint:
     files: int
 
 
-def read_growth(catalog: Catalog, seen: Snapshotted, table: Table) -> list[GrowthPoint]:
+def read_growth(catalog: Catalog, seen: SnapshotReads, table: Table) -> list[GrowthPoint]:
     """Return the newest points of a table's history, oldest first."""
     statistics = query_rows(catalog, seen, table, TABLE_STATISTICS, _STATISTICS)
     live = _FileCounts(query_rows(catalog, seen, table, DATA_FILE, _FILES))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.model.entities import Table
 from forklake.model.kinds import Kind
 from forklake.store.database import Rows
@@ -17,7 +17,7 @@ from forklake.store.rows import Reader
 
 
 def query_rows(
-    catalog: Catalog, seen: Snapshotted, table: Table, kind: Kind, text: str, **given: Any
+    catalog: Catalog, seen: SnapshotReads, table: Table, kind: Kind, text: str, **given: Any
 ) -> Rows:
     """Return the result of a SELECT in which `{rows}` and `{history}` stand for subqueries.
 

@@ -9,7 +9,7 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.crucible.pages import file_views
 from forklake.crucible.pages.charts import Bars, Curve, draw_bars, draw_curve
 from forklake.crucible.pages.file_views import SizeClass
@@ -83,7 +83,7 @@ def show_table(
     )
 
 
-def _list_columns(seen: Snapshotted, table: Table) -> list[ColumnEntry]:
+def _list_columns(seen: SnapshotReads, table: Table) -> list[ColumnEntry]:
     known = {row.column_id: row for row in seen.column_statistics(table)}
     rows = {row.column_id: row for row in seen.state.columns(table)}
     return [
@@ -132,7 +132,7 @@ def _draw_sizes(classes: list[SizeClass]) -> Bars | None:
 
 
 def _list_history(
-    snapshots: list[Snapshot], table: Table, seen: Snapshotted
+    snapshots: list[Snapshot], table: Table, seen: SnapshotReads
 ) -> list[SnapshotEntry]:
     """Return the newest snapshots that changed the table."""
     name = (seen.state.schema_of(table).schema_name, table.table_name)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.crucible.shapes.base import Number, RequestBody, ResponseBody
 from forklake.crucible.shapes.types import Type, describe_column_types, to_column_type
 from forklake.model import entities
@@ -113,7 +113,7 @@ class Table(ResponseBody):
     size_bytes: int
 
     @classmethod
-    def of(cls, seen: Snapshotted, row: entities.Table) -> Table:
+    def of(cls, seen: SnapshotReads, row: entities.Table) -> Table:
         """Return the model of a table at a snapshot."""
         state, statistics = seen.state, seen.statistics(row)
         types = describe_column_types(state, row)

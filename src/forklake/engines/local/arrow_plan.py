@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.inlined_rows import inlined_columns
 from forklake.engines.layouts import Layout, folder_values, mapped
 from forklake.engines.local.arrow_reader import VIRTUAL, Positions, Snapshots, StoredFile
@@ -26,7 +26,7 @@ _TASK, _OPENING = 64 * 2**20, 2**20
 class Planner:
     """Conversion of the files and rows of a snapshot to the input of tasks."""
 
-    def __init__(self, seen: Snapshotted, table: Table, fields: Sequence[Field]) -> None:
+    def __init__(self, seen: SnapshotReads, table: Table, fields: Sequence[Field]) -> None:
         seen.state.require_readable(table)
         self._seen = seen
         self._table = table

@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from forklake.catalog.catalog import Catalog
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.local.compute.relations import INSIDE, Relation
 from forklake.errors import (
     AlreadyExists,
@@ -82,7 +82,7 @@ class Node(Closing):
                 for name in _names(statement):
                     self._make(seen, name)
 
-    def _follow(self, seen: Snapshotted) -> None:
+    def _follow(self, seen: SnapshotReads) -> None:
         """Recreate all views for another snapshot, since views of the user may read them.
 
         Views of dropped tables are removed. A view that cannot be recreated is created again by
@@ -97,7 +97,7 @@ class Node(Closing):
             with suppress(ForklakeError, duckdb.Error):
                 self._make(seen, name)
 
-    def _make(self, seen: Snapshotted, name: Name) -> None:
+    def _make(self, seen: SnapshotReads, name: Name) -> None:
         if name in self._made:
             return
         try:
@@ -115,7 +115,7 @@ class Node(Closing):
             self._made.discard(name)
             raise
 
-    def _make_view(self, seen: Snapshotted, name: Name, view: View) -> None:
+    def _make_view(self, seen: SnapshotReads, name: Name, view: View) -> None:
         if view.dialect != "duckdb":
             raise Unsupported(
                 f"The view '{view.view_name}' is written in the SQL dialect of {view.dialect}.",
@@ -129,7 +129,7 @@ class Node(Closing):
         self._show(seen, name, view.view_name, query, f" ({aliases})" if aliases else "")
 
     def _show(
-        self, seen: Snapshotted, name: Name, shown: str, query: str, aliases: str = ""
+        self, seen: SnapshotReads, name: Name, shown: str, query: str, aliases: str = ""
     ) -> None:
         # The catalog name is needed: temp and system are further databases in DuckDB.
         schema = f"memory.{quoted(seen.state.schema(name[0]).schema_name)}"
@@ -184,7 +184,7 @@ def _names(statement: exp.Expr, schema: str = _MAIN) -> Iterator[Name]:
             yield folded(table.db or schema), folded(table.name)
 
 
-def _require_reading(seen: Snapshotted, statement: exp.Expr) -> None:
+def _require_reading(seen: SnapshotReads, statement: exp.Expr) -> None:
     """Raise Forbidden if a statement changes a table of the catalog, not of DuckDB itself."""
     if not isinstance(statement, _CHANGES):
         return

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.engines.local.compute.inlined import inlined_columns
 from forklake.engines.local.compute.projection import Layout
 from forklake.engines.local.compute.shapes import Shape, shaped
@@ -33,7 +33,7 @@ class Relation:
     """One table at one snapshot, as a query for one DuckDB database."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, seen: Snapshotted, table: Table
+        self, connection: duckdb.DuckDBPyConnection, seen: SnapshotReads, table: Table
     ) -> None:
         seen.state.require_readable(table)
         self._connection = connection

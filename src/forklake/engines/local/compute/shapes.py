@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow.parquet as pq
 
-from forklake.catalog.snapshot_reads import Snapshotted
+from forklake.catalog.snapshot_reads import SnapshotReads
 from forklake.errors import Unsupported
 from forklake.files.footers import leaf_fields, node_paths
 from forklake.files.systems import for_each_file, open_input
@@ -33,7 +33,9 @@ class Shape:
     is_partial: bool = False
 
 
-def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Shape, list[ScanFile]]:
+def shaped(
+    seen: SnapshotReads, table: Table, fields: Sequence[Field]
+) -> dict[Shape, list[ScanFile]]:
     """Return the files of a table, grouped by shape."""
     files = seen.scan_files(table)
     if any(file.file.encryption_key is not None for file in files):
@@ -57,7 +59,7 @@ def shaped(seen: Snapshotted, table: Table, fields: Sequence[Field]) -> dict[Sha
 
 
 def _missing(
-    seen: Snapshotted, table: Table, files: Sequence[ScanFile], fields: Sequence[Field]
+    seen: SnapshotReads, table: Table, files: Sequence[ScanFile], fields: Sequence[Field]
 ) -> dict[DataFileId, frozenset[ColumnId]]:
     """Return the fields that files lack. Only files older than the newest column can lack any."""
     columns = seen.state.beneath(COLUMN, table.table_id)
