@@ -17,6 +17,8 @@ import pytest
 from forklake.cli.main import run
 from tests.cli.conftest import CommandLine
 
+pytestmark = pytest.mark.slow  # a process for each test
+
 COMMAND = [sys.executable, "-m", "forklake.cli.main"]
 # Loads the command line, runs it, and prints the modules that were loaded.
 LOADED = """if True:
