@@ -25,8 +25,8 @@ from tests.fix_metastore import Place
 from tests.upgrade.make_dump import ROOT
 
 FOLDER = Path(__file__).parent / "version_0_1_0"
-# Databases with a dump of rows; the others have only that of an empty metastore.
-WITH_ROWS = ("sqlite", "duckdb")
+# Databases with a dump of rows.
+WITH_ROWS = ("postgresql", "mysql", "sqlite", "duckdb")
 _MYSQL_MODE = "ANSI_QUOTES,STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES"
 
 
