@@ -15,25 +15,24 @@ _NICENESS = 10
 
 
 class TaskPriorities:
-    """Threads of a process that were examined, and their lower priorities."""
+    """Threads of a process that have the lower priority."""
 
     def __init__(self, threads: str = "/proc/{}/task") -> None:
         self._folder = threads
-        self._seen: set[tuple[int, int]] = set()
+        self._lowered: set[tuple[int, int]] = set()
 
     def lower(self, process: int) -> None:
-        """Lower the priority of threads that have started since the last call."""
-        found: set[tuple[int, int]] = set()
+        """Lower the priority of threads of tasks that have started since the last call."""
+        threads: list[tuple[int, int]] = []
         with suppress(OSError):  # another system, or the process has ended
-            for entry in os.listdir(self._folder.format(process)):
-                thread = int(entry)
-                found.add((process, thread))
-                if (process, thread) not in self._seen:
-                    self._examine(process, thread)
-        self._seen = found
+            threads = [(process, int(one)) for one in os.listdir(self._folder.format(process))]
+        # All others are examined each time: a thread gets its name some time after its start.
+        self._lowered = {one for one in threads if one in self._lowered or self._lower(*one)}
 
-    def _examine(self, process: int, thread: int) -> None:
+    def _lower(self, process: int, thread: int) -> bool:
         with suppress(OSError):  # the thread has ended
             name = Path(self._folder.format(process), str(thread), "comm").read_text()
             if name.startswith(_TASK):
                 os.setpriority(os.PRIO_PROCESS, thread, _NICENESS)
+                return True
+        return False
